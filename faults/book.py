@@ -1,0 +1,224 @@
+"""The faults of one run: who was put, what each does now, and what happened."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import TypeAlias
+
+from faults import registry
+from faults.effects import Effects, Topology
+from faults.errors import FaultError, Problem
+from faults.record import ActiveView, Event, FaultEvent, FaultRecord, derived_seed, events_between, validate_name
+from faults.schedule import ENDED, State
+from faults.spec import FaultSpec
+
+Records: TypeAlias = list[FaultRecord]
+Events: TypeAlias = list[FaultEvent]
+Views: TypeAlias = list[ActiveView]
+MAX_EVENTS = 4096
+"""Events that wait to be drained at most; the oldest go first."""
+MAX_FORGOTTEN = 4096
+"""Names remembered at most of faults that ended too long ago to be kept."""
+
+
+class FaultBook:
+    """All faults of one run. Not thread-safe: whoever runs the job holds the lock.
+
+    `at_seconds` is always simulated seconds since the run began. `now` gives Unix seconds, for `created_at` alone.
+    Every change is also queued as an event, see `drain_events`.
+    """
+
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        seed: int,
+        now: Callable[[], float] = time.time,
+        max_live: int = 64,
+        max_ended: int = 256,
+    ) -> None:
+        self.topology = topology
+        self.seed = seed
+        self._now = now
+        self._max_live = max_live
+        self._max_ended = max_ended
+        self._live: dict[str, FaultRecord] = {}
+        self._ended: dict[str, FaultRecord] = {}
+        self._forgotten: dict[str, None] = {}
+        self._events: deque[FaultEvent] = deque(maxlen=MAX_EVENTS)
+        self._at = 0.0
+        self._step = 0
+
+    def preview(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
+        """What `put` would return, without doing it."""
+        spec = self._filled(validate_name(name), FaultSpec.from_mapping(spec.to_mapping()))
+        old = self._live.get(name)
+        if old and old.spec == spec and old.level(at_seconds)[0] in ("pending", "ramping", "active"):
+            return old, False
+        if old is None and len(self._live) >= self._max_live:
+            detail = f"at most {self._max_live} faults may be live at once; clear one, or reset"
+            raise FaultError.at("", detail, code="limit")
+        ranks = spec.effective_target.resolve(self.topology, spec.seed or 0)
+        ranks.flags.writeable = False
+        record = FaultRecord(
+            name=name,
+            spec=spec,
+            ranks=ranks,
+            target_text=spec.effective_target.describe(ranks, self.topology),
+            put_at=at_seconds,
+            created_at=self._now(),
+            effective_from_step=None if spec.start_after_seconds > 0 else next_step,
+        )
+        return record, old is None
+
+    def put(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
+        """Add a fault, or replace the live one of that name; says whether it is new.
+
+        The same spec again is a no-op while the fault is live and not yet recovering. Raises FaultError: `invalid` for
+        a bad name, spec or target, `unsupported` when this job cannot show the kind, `limit` when too many are live.
+        """
+        record, created = self.preview(name, spec, at_seconds=at_seconds, next_step=next_step)
+        if self._live.get(name) is record:
+            return record, False
+        self._note_time(at_seconds, next_step)
+        self._ended.pop(name, None)
+        self._forgotten.pop(name, None)
+        self._live[name] = record
+        self._events.append(self._event(record, "created" if created else "replaced", record.describe()))
+        return record, created
+
+    def clear(
+        self, name: str, *, at_seconds: float, immediate: bool = False, next_step: int | None = None
+    ) -> FaultRecord | None:
+        """End a fault, with its ramp down unless `immediate`; one that has ended already stays as it is.
+
+        None for one that ended too long ago to be kept; KeyError for a name never seen. `next_step` is for the event.
+        """
+        record = self._live.get(name)
+        if record is None:
+            return None if name in self._forgotten else self._ended[name]
+        self._note_time(at_seconds, next_step)
+        if immediate or record.cleared_at is None:
+            record = replace(record, cleared_at=at_seconds, immediate=immediate)
+        record, events = self._follow(record)
+        self._events.extend(events)
+        return record
+
+    def clear_all(self, *, at_seconds: float, next_step: int | None = None) -> None:
+        """End every fault at once."""
+        for name in sorted(self._live):
+            self.clear(name, at_seconds=at_seconds, immediate=True, next_step=next_step)
+
+    def abort_all(self, *, at_seconds: float, next_step: int | None = None) -> None:
+        """The run itself ends, and its faults with it."""
+        self._note_time(at_seconds, next_step)
+        for name in sorted(self._live):
+            record = replace(self._live[name], told="aborted")
+            self._keep(record)
+            self._events.append(self._event(record, "aborted", "the run ended"))
+
+    def get(self, name: str) -> FaultRecord:
+        """The fault of that name, live or ended. KeyError when there is none, or none any more."""
+        return self._live[name] if name in self._live else self._ended[name]
+
+    def list(
+        self,
+        *,
+        state: State | None = None,
+        kind: str | None = None,
+        rank: int | None = None,
+        at_seconds: float | None = None,
+    ) -> Records:
+        """Faults in the order of their names, ended ones included; the first three arguments narrow the choice.
+
+        States are those at `at_seconds`, by default the latest time that the book has heard of.
+        """
+        at = self._at if at_seconds is None else at_seconds
+        return [
+            record
+            for _, record in sorted((self._live | self._ended).items())
+            if (state is None or record.level(at)[0] == state)
+            and (kind is None or record.spec.kind == kind)
+            and (rank is None or bool((record.ranks == rank).any()))
+        ]
+
+    def advance(self, at_seconds: float, step: int) -> tuple[FaultEvent, ...]:
+        """Time has come to `at_seconds`, and `step` is the first that can feel it.
+
+        Returns the changes of state that this brought; they are on the queue of `drain_events` too.
+        """
+        self._note_time(at_seconds, step)
+        events = tuple(event for name in sorted(self._live) for event in self._follow(self._live[name])[1])
+        self._events.extend(events)
+        return events
+
+    def drain_events(self) -> Events:
+        """Every event since the last call, in order. Only the latest MAX_EVENTS are kept for it."""
+        events = [*self._events]
+        self._events.clear()
+        return events
+
+    def effects(self, at_seconds: float) -> Effects:
+        """What all faults together do to the job now. The order in which they were put does not matter."""
+        effects = Effects.neutral(self.topology)
+        for record, intensity in self._acting(at_seconds):
+            registry.kind(record.spec.kind).apply(effects, record.application(intensity, self.topology))
+        return effects
+
+    def active_views(self, at_seconds: float) -> Views:
+        """The faults that act on the job now, in the order of their names."""
+        return [
+            ActiveView(record.name, record.spec.kind, record.target_text, intensity)
+            for record, intensity in self._acting(at_seconds)
+        ]
+
+    def _acting(self, at_seconds: float) -> Iterator[tuple[FaultRecord, float]]:
+        for _, record in sorted(self._live.items()):
+            intensity = record.intensity(at_seconds)
+            if intensity > 0.0:
+                yield record, intensity
+
+    def _filled(self, name: str, spec: FaultSpec) -> FaultSpec:
+        """The spec with its target and seed, when this job can show its kind."""
+        unmet = registry.kind(spec.kind).unmet_needs(self.topology)
+        if unmet:
+            raise FaultError((Problem("/kind", f"{spec.kind} {reason}") for reason in unmet), code="unsupported")
+        seed = derived_seed(self.seed, name) if spec.seed is None else spec.seed
+        return replace(spec, target=spec.effective_target, seed=seed)
+
+    def _note_time(self, at_seconds: float, step: int | None) -> None:
+        self._at = at_seconds
+        self._step = self._step if step is None else step
+
+    def _follow(self, record: FaultRecord) -> tuple[FaultRecord, Events]:
+        """Keep the record, in the state that it has come to, and say what happened to it on the way."""
+        state = record.level(self._at)[0]
+        if state == record.told:
+            self._keep(record)
+            return record, []
+        happened = events_between(record.told, state)
+        if "started" in happened and record.effective_from_step is None:
+            record = replace(record, effective_from_step=self._step)
+        record = replace(record, told=state)
+        self._keep(record)
+        return record, [self._event(record, event) for event in happened]
+
+    def _keep(self, record: FaultRecord) -> None:
+        """Put the record where it belongs, and drop the oldest of those that ended."""
+        if record.told not in ENDED:
+            self._live[record.name] = record
+            return
+        del self._live[record.name]
+        self._ended[record.name] = record
+        while len(self._ended) > self._max_ended:
+            oldest = next(iter(self._ended))
+            del self._ended[oldest]
+            self._forgotten[oldest] = None
+        while len(self._forgotten) > MAX_FORGOTTEN:
+            del self._forgotten[next(iter(self._forgotten))]
+
+    def _event(self, record: FaultRecord, event: Event, detail: str = "") -> FaultEvent:
+        return FaultEvent(record.spec.kind, record.name, event, self._at, self._step, detail)

@@ -1,0 +1,71 @@
+"""The physical places at which a fault can touch the job.
+
+The simulator asks for one `Effects` per tick, neutral at first; every active fault changes it where its cause would act
+in a real cluster, and the step model does the rest. Nothing here is a metric. Composition does not depend on order:
+slow-downs multiply, delays add, booleans OR, caps take the minimum. Faults are applied in sorted name order all the
+same, since float products are not associative.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """As much of the cluster as a fault needs to choose its targets."""
+
+    ranks: int
+    gpus_per_node: int
+    overlaps_nodes: bool = False
+    """Whether collectives leave a node, so that the network matters."""
+
+    @property
+    def nodes(self) -> int:
+        """Number of nodes; the last one may be partly used."""
+        return -(-self.ranks // self.gpus_per_node)
+
+
+@dataclass(frozen=True, slots=True)
+class LateBatch:
+    """Each step one of `ranks`, a different one as a rule, gets its batch late."""
+
+    fault: str
+    """Name of the fault: it keys the random stream that picks the rank, so that other draws are not disturbed."""
+    seed: int
+    ranks: NDArray[np.int64]
+    lateness_steps: float
+    """Lateness left after the prefetch queue is used up, in healthy steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instability:
+    """The optimisation is unstable: gradients grow step by step and stay large while this is active."""
+
+    fault: str
+    seed: int
+    intensity: float
+    peak_factor: float
+    """Factor on the gradient norm that intensity 1 reaches."""
+    growth_steps: int
+    """Steps from the first excess to the peak."""
+
+
+@dataclass(slots=True)
+class Effects:
+    """What the active faults do to the job in one tick. Arrays have shape (ranks,)."""
+
+    compute_slowdown: NDArray[np.float64]
+    """Factor on the time of forward and backward; 1 is healthy. Slow-downs multiply."""
+    batch_period_steps: NDArray[np.float64]
+    """Least time between two batches of a rank's loader, in healthy steps; 0 is unlimited. Delays add to 1."""
+    late_batches: list[LateBatch] = field(default_factory=list)
+    instabilities: list[Instability] = field(default_factory=list)
+
+    @classmethod
+    def neutral(cls, topology: Topology) -> Effects:
+        """No fault at all."""
+        return cls(np.ones(topology.ranks), np.zeros(topology.ranks))

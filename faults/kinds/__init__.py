@@ -1,0 +1,1 @@
+"""One module per kind of fault. Each ends in `KIND = …` and is found by being here."""

@@ -1,0 +1,139 @@
+"""One fault of one run as it stands, the events of its life, and what a reader may see of it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from faults.effects import Topology
+from faults.errors import FaultError
+from faults.kind import Application
+from faults.schedule import ENDED, Level, State, intensity_at
+from faults.spec import FaultSpec
+
+Event = Literal["created", "replaced", "started", "peaked", "recovering", "cleared", "expired", "aborted"]
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
+
+
+def validate_name(name: object) -> str:
+    """`name` when it can name a fault; FaultError at /name otherwise."""
+    if isinstance(name, str) and _NAME.fullmatch(name):
+        return name
+    raise FaultError.at(
+        "/name",
+        "must be 1 to 64 of the characters a-z 0-9 . _ - and begin and end with a letter or digit",
+    )
+
+
+def derived_seed(run_seed: int, name: str) -> int:
+    """Seed of a fault that brings none: the same for the same run seed and name, everywhere."""
+    return int.from_bytes(hashlib.sha256(f"{run_seed}/{name}".encode()).digest()[:4], "big")
+
+
+@dataclass(frozen=True, slots=True)
+class FaultEvent:
+    """One change in the life of a fault."""
+
+    kind: str
+    name: str
+    event: Event
+    at_seconds: float
+    """Seconds since the run began."""
+    step: int
+    """First step that can feel the change."""
+    detail: str
+
+    def to_mapping(self) -> dict[str, object]:
+        """As JSON."""
+        return asdict(self)
+
+
+class ActiveView(NamedTuple):
+    """A fault that acts on the job now."""
+
+    name: str
+    kind: str
+    target: str
+    intensity: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FaultRecord:
+    """A fault that was put, at one moment of its life. Times are seconds since the run began, unless they say Unix."""
+
+    name: str
+    spec: FaultSpec
+    """With its target and seed filled in."""
+    ranks: NDArray[np.int64]
+    """The ranks hit, sorted; read-only."""
+    target_text: str
+    put_at: float
+    created_at: float
+    """Unix seconds."""
+    effective_from_step: int | None = None
+    """First step that can feel the fault; None until it has started."""
+    cleared_at: float | None = None
+    immediate: bool = False
+    told: State = "pending"
+    """The state that the last event left it in; one of ENDED is final."""
+
+    def level(self, at_seconds: float) -> Level:
+        """State and share (0 to 1) of the spec's intensity."""
+        if self.told in ENDED:
+            return self.told, 0.0
+        cleared = None if self.cleared_at is None else self.cleared_at - self.put_at
+        return intensity_at(self.spec, at_seconds - self.put_at, cleared, immediate=self.immediate)
+
+    def intensity(self, at_seconds: float) -> float:
+        """Effective intensity, 0 to 1."""
+        return self.spec.intensity * self.level(at_seconds)[1]
+
+    def application(self, intensity: float, topology: Topology) -> Application:
+        """What the kind needs to apply this fault."""
+        assert self.spec.seed is not None, "a book fills seeds in"
+        return Application(self.name, self.spec.seed, self.ranks, intensity, self.spec.params, topology)
+
+    def to_mapping(self, at_seconds: float) -> dict[str, object]:
+        """The fault as the API shows it: its spec, target and seed filled in, and the read-only fields."""
+        state, level = self.level(at_seconds)
+        return {"name": self.name} | self.spec.to_mapping() | {
+            "state": state,
+            "resolved_targets": self.ranks.tolist(),
+            "effective_intensity": self.spec.intensity * level,
+            "effective_from_step": self.effective_from_step,
+            "created_at": _rfc3339(self.created_at),
+            "expires_at": self._expires_at(),
+        }  # fmt: skip
+
+    def describe(self) -> str:
+        """The fault in a few words, for the event log."""
+        params = "".join(f", {name} {value}" for name, value in self.spec.params.items())
+        return f"target {self.target_text}, intensity {self.spec.intensity:g}{params}"
+
+    def _expires_at(self) -> str | None:
+        """When the duration is over; None without one, and once something else has ended the fault."""
+        duration = self.spec.duration_seconds
+        if duration is None or self.cleared_at is not None or self.told in ("cleared", "aborted"):
+            return None
+        return _rfc3339(self.created_at + self.spec.start_after_seconds + duration)
+
+
+def events_between(told: State, now: State) -> tuple[Event, ...]:
+    """What a fault last seen in state `told` went through, now that it is in another. What no tick saw is left out."""
+    started: tuple[Event, ...] = ("started",) if told == "pending" and now not in ENDED else ()
+    if now == "active":
+        return (*started, "peaked")
+    if now == "pending" or now == "ramping":
+        return started
+    return (*started, now)
+
+
+def _rfc3339(unix_seconds: float) -> str:
+    return datetime.fromtimestamp(unix_seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
