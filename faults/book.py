@@ -9,19 +9,21 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from faults import registry
+from faults.admission import admitted, completed
+from faults.archive import Archive
 from faults.effects import Effects, Topology
-from faults.errors import FaultError, Problem
-from faults.record import ActiveView, Event, FaultEvent, FaultRecord, derived_seed, events_between, validate_name
+from faults.errors import FaultError
+from faults.record import ActiveView, Event, FaultEvent, FaultRecord, events_between, validate_name
 from faults.schedule import ENDED, State
 from faults.spec import FaultSpec
 
 Records: TypeAlias = list[FaultRecord]
 Events: TypeAlias = list[FaultEvent]
 Views: TypeAlias = list[ActiveView]
+SETTLED: frozenset[State] = frozenset({"pending", "ramping", "active"})
+"""States in which asking for the same again changes nothing."""
 MAX_EVENTS = 4096
 """Events that wait to be drained at most; the oldest go first."""
-MAX_FORGOTTEN = 4096
-"""Names remembered at most of faults that ended too long ago to be kept."""
 
 
 class FaultBook:
@@ -44,35 +46,26 @@ class FaultBook:
         self.seed = seed
         self._now = now
         self._max_live = max_live
-        self._max_ended = max_ended
         self._live: dict[str, FaultRecord] = {}
-        self._ended: dict[str, FaultRecord] = {}
-        self._forgotten: dict[str, None] = {}
+        self._archive = Archive(max_ended)
         self._events: deque[FaultEvent] = deque(maxlen=MAX_EVENTS)
         self._at = 0.0
         self._step = 0
 
     def preview(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
-        """What `put` would return, without doing it."""
-        spec = self._filled(validate_name(name), FaultSpec.from_mapping(spec.to_mapping()))
-        old = self._live.get(name)
-        if old and old.spec == spec and old.level(at_seconds)[0] in ("pending", "ramping", "active"):
-            return old, False
-        if old is None and len(self._live) >= self._max_live:
+        """What `put` would return or raise, without doing it."""
+        spec = completed(validate_name(name), spec, topology=self.topology, run_seed=self.seed)
+        states = {record.name: record.level(at_seconds)[0] for record in self._live.values()}
+        live = {other for other, state in states.items() if state not in ENDED}
+        if states.get(name) in SETTLED and self._live[name].spec == spec:
+            return self._live[name], False
+        if name not in live and len(live) >= self._max_live:
             detail = f"at most {self._max_live} faults may be live at once; clear one, or reset"
             raise FaultError.at("", detail, code="limit")
-        ranks = spec.effective_target.resolve(self.topology, spec.seed or 0)
-        ranks.flags.writeable = False
-        record = FaultRecord(
-            name=name,
-            spec=spec,
-            ranks=ranks,
-            target_text=spec.effective_target.describe(ranks, self.topology),
-            put_at=at_seconds,
-            created_at=self._now(),
-            effective_from_step=None if spec.start_after_seconds > 0 else next_step,
+        record = admitted(
+            name, spec, topology=self.topology, put_at=at_seconds, created_at=self._now(), next_step=next_step
         )
-        return record, old is None
+        return record, name not in live
 
     def put(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
         """Add a fault, or replace the live one of that name; says whether it is new.
@@ -83,9 +76,8 @@ class FaultBook:
         record, created = self.preview(name, spec, at_seconds=at_seconds, next_step=next_step)
         if self._live.get(name) is record:
             return record, False
-        self._note_time(at_seconds, next_step)
-        self._ended.pop(name, None)
-        self._forgotten.pop(name, None)
+        self.advance(at_seconds, next_step)
+        self._archive.drop(name)
         self._live[name] = record
         self._events.append(self._event(record, "created" if created else "replaced", record.describe()))
         return record, created
@@ -99,7 +91,7 @@ class FaultBook:
         """
         record = self._live.get(name)
         if record is None:
-            return None if name in self._forgotten else self._ended[name]
+            return self._archive.find(name)
         self._note_time(at_seconds, next_step)
         if immediate or record.cleared_at is None:
             record = replace(record, cleared_at=at_seconds, immediate=immediate)
@@ -122,7 +114,7 @@ class FaultBook:
 
     def get(self, name: str) -> FaultRecord:
         """The fault of that name, live or ended. KeyError when there is none, or none any more."""
-        return self._live[name] if name in self._live else self._ended[name]
+        return self._live[name] if name in self._live else self._archive.records[name]
 
     def list(
         self,
@@ -139,7 +131,7 @@ class FaultBook:
         at = self._at if at_seconds is None else at_seconds
         return [
             record
-            for _, record in sorted((self._live | self._ended).items())
+            for _, record in sorted({**self._live, **self._archive.records}.items())
             if (state is None or record.level(at)[0] == state)
             and (kind is None or record.spec.kind == kind)
             and (rank is None or bool((record.ranks == rank).any()))
@@ -181,14 +173,6 @@ class FaultBook:
             if intensity > 0.0:
                 yield record, intensity
 
-    def _filled(self, name: str, spec: FaultSpec) -> FaultSpec:
-        """The spec with its target and seed, when this job can show its kind."""
-        unmet = registry.kind(spec.kind).unmet_needs(self.topology)
-        if unmet:
-            raise FaultError((Problem("/kind", f"{spec.kind} {reason}") for reason in unmet), code="unsupported")
-        seed = derived_seed(self.seed, name) if spec.seed is None else spec.seed
-        return replace(spec, target=spec.effective_target, seed=seed)
-
     def _note_time(self, at_seconds: float, step: int | None) -> None:
         self._at = at_seconds
         self._step = self._step if step is None else step
@@ -207,18 +191,12 @@ class FaultBook:
         return record, [self._event(record, event) for event in happened]
 
     def _keep(self, record: FaultRecord) -> None:
-        """Put the record where it belongs, and drop the oldest of those that ended."""
-        if record.told not in ENDED:
+        """Put the record where it belongs: among the live, or with those that ended."""
+        if record.told in ENDED:
+            del self._live[record.name]
+            self._archive.add(record)
+        else:
             self._live[record.name] = record
-            return
-        del self._live[record.name]
-        self._ended[record.name] = record
-        while len(self._ended) > self._max_ended:
-            oldest = next(iter(self._ended))
-            del self._ended[oldest]
-            self._forgotten[oldest] = None
-        while len(self._forgotten) > MAX_FORGOTTEN:
-            del self._forgotten[next(iter(self._forgotten))]
 
     def _event(self, record: FaultRecord, event: Event, detail: str = "") -> FaultEvent:
         return FaultEvent(record.spec.kind, record.name, event, self._at, self._step, detail)

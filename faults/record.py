@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -17,24 +16,18 @@ from faults.kind import Application
 from faults.schedule import ENDED, Level, State, intensity_at
 from faults.spec import FaultSpec
 
-Event = Literal["created", "replaced", "started", "peaked", "recovering", "cleared", "expired", "aborted"]
+NAME_PATTERN = "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$"
+"""What the name of a fault looks like, for JSON Schema."""
 
-_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?")
+Event = Literal["created", "replaced", "started", "peaked", "recovering", "cleared", "expired", "aborted"]
 
 
 def validate_name(name: object) -> str:
     """`name` when it can name a fault; FaultError at /name otherwise."""
-    if isinstance(name, str) and _NAME.fullmatch(name):
+    if isinstance(name, str) and re.fullmatch(NAME_PATTERN, name):
         return name
-    raise FaultError.at(
-        "/name",
-        "must be 1 to 64 of the characters a-z 0-9 . _ - and begin and end with a letter or digit",
-    )
-
-
-def derived_seed(run_seed: int, name: str) -> int:
-    """Seed of a fault that brings none: the same for the same run seed and name, everywhere."""
-    return int.from_bytes(hashlib.sha256(f"{run_seed}/{name}".encode()).digest()[:4], "big")
+    detail = "must be 1 to 64 of the characters a-z 0-9 . _ - and begin and end with a letter or digit"
+    raise FaultError.at("/name", detail)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ class GradientExplosion(Kind):
         ),
     )
     metrics = ("training_grad_norm", "training_loss", "training_grad_norm_spikes_total")
-    composition = "Several at once make the norm grow by the product of their factors."
+    composition = "The strongest one sets the factor on the gradient norm."
     target_modes = ("all",)
 
     def apply(self, effects: Effects, application: Application) -> None:
