@@ -1,0 +1,125 @@
+"""What the GPUs show of a step: activity, power, temperature and clocks, integrated over one-second windows.
+
+Each phase has one row of activity and power (`simulator.gpus`); a reading is the time average of the rows. Tensor
+activity alone is derived from work done: mean tensor activity × peak × clock ratio is the hardware FLOP/s.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from simulator.gpus import GpuModel, PhaseRow
+from simulator.job import JobSpec
+from simulator.observation import THROTTLE_HW_THERMAL, Devices, Floats
+from simulator.streams import generator
+from simulator.timeline import BACKWARD, FORWARD, StepBlock
+from simulator.windows import Window
+
+_COMPUTE_POWER_EXPONENT = 0.72
+"""Dynamic power over clock ratio: half the board power is left at 495 of 1,830 MHz, as throttled boards show."""
+_MEMORY_HOTTER_CELSIUS = 9.0
+_AMBIENT_SPREAD_CELSIUS = 1.5
+
+
+def phase_rows(gpu: GpuModel) -> tuple[PhaseRow, ...]:
+    """One row per phase, in the order of PHASES."""
+    return (
+        gpu.idle,  # data_wait
+        gpu.idle,  # h2d, when exposed
+        gpu.compute,  # forward
+        gpu.compute,  # backward
+        gpu.collective,  # collective_wait: the kernel spins
+        gpu.collective,  # collective
+        gpu.optimizer,
+        gpu.idle,  # checkpoint
+        gpu.collective,  # stall
+    )
+
+
+class DeviceModel:
+    """Thermal and clock state of all GPUs, and the readings of each window. Arrays have shape (R,)."""
+
+    def __init__(self, spec: JobSpec, *, seed: int, first_step: StepBlock) -> None:
+        self._gpu = spec.cluster.gpu
+        rows = phase_rows(self._gpu)
+        self._table = np.array(
+            [
+                [r.util, r.gr_engine_active, r.sm_active, r.sm_occupancy, r.dram_active, r.fp32_active, r.watts]
+                for r in rows
+            ]
+        ).T.copy()
+        spread = generator(seed, "ambient").random(spec.ranks) * 2.0 - 1.0
+        self._ambient = self._gpu.ambient_celsius + _AMBIENT_SPREAD_CELSIUS * spread
+        self.throttled = np.zeros(spec.ranks, dtype=bool)
+        step_seconds = first_step.phases[0]
+        watts = self._table[-1] @ step_seconds / first_step.durations[0]
+        # A lab starts in the middle of a run, so its boards are warm.
+        self.temperature = self._ambient + self._gpu.kelvin_per_watt * watts
+
+    @property
+    def clock_ratio(self) -> Floats:
+        """SM clock over the clock at which the peak is quoted, for steps that start now."""
+        return np.where(self.throttled, self._gpu.throttle_clock_ratio, self._gpu.healthy_clock_ratio)
+
+    def joules(self, phase_seconds: Floats, clock_ratio: Floats) -> Floats:
+        """Energy of phase seconds (P, R) at a clock ratio (R,); (R,)."""
+        energy: Floats = self._table[-1] @ phase_seconds
+        if (clock_ratio != self._gpu.healthy_clock_ratio).any():
+            base, full = self._gpu.idle.watts, self._gpu.compute.watts
+            at_clock = base + (full - base) * (clock_ratio / self._gpu.healthy_clock_ratio) ** _COMPUTE_POWER_EXPONENT
+            energy = energy + (at_clock - full) * (phase_seconds[FORWARD] + phase_seconds[BACKWARD])
+        return energy
+
+    def read(
+        self,
+        parts: list[tuple[StepBlock, Window]],
+        *,
+        seconds: float,
+        pcie: tuple[Floats, Floats],
+        nvlink: tuple[Floats, Floats],
+    ) -> Devices:
+        """Readings of a window of this length, then one step of the thermal model.
+
+        `pcie` and `nvlink` are (transmit, receive) in bytes per second, as seen from the GPU.
+        """
+        exact = sum((window.exact_seconds for _, window in parts), start=np.zeros(1)) / seconds
+        ratios = self._table[:-1] @ exact
+        matmul = sum((window.matmul_seconds for _, window in parts), start=np.zeros(1))
+        energy = sum(
+            (self.joules(window.exact_seconds, block.clock_ratio) for block, window in parts), start=np.zeros(1)
+        )
+        watts = energy / seconds
+        clock = self.clock_ratio * self._gpu.peak_clock_mhz
+        bits = np.where(self.throttled, THROTTLE_HW_THERMAL, 0).astype(np.int64)
+        self._warm(watts, seconds)
+        return Devices(
+            gpu_util_percent=np.minimum(100.0, 100.0 * ratios[0]),
+            gr_engine_active=ratios[1],
+            sm_active=ratios[2],
+            sm_occupancy=ratios[3],
+            tensor_active=matmul / seconds,
+            dram_active=ratios[4],
+            fp32_active=ratios[5],
+            fp16_active=np.zeros_like(watts),
+            mem_copy_util_percent=np.minimum(100.0, 60.0 * ratios[4]),
+            power_watts=watts,
+            temperature_celsius=self.temperature.copy(),
+            memory_temperature_celsius=self.temperature + _MEMORY_HOTTER_CELSIUS,
+            sm_clock_mhz=clock,
+            throttle_reasons=bits,
+            pcie_tx_bytes_per_second=pcie[0],
+            pcie_rx_bytes_per_second=pcie[1],
+            nvlink_tx_bytes_per_second=nvlink[0],
+            nvlink_rx_bytes_per_second=nvlink[1],
+        )
+
+    def _warm(self, watts: Floats, seconds: float) -> None:
+        """First order towards ambient + R·power; the clock falls off a cliff above the limit until well below it."""
+        share = 1.0 - math.exp(-seconds / self._gpu.thermal_seconds)
+        target = self._ambient + self._gpu.kelvin_per_watt * watts
+        self.temperature = self.temperature + share * (target - self.temperature)
+        hot = self.temperature > self._gpu.throttle_above_celsius
+        cool = self.temperature < self._gpu.throttle_until_celsius
+        self.throttled = (self.throttled | hot) & ~cool

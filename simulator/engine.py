@@ -1,0 +1,248 @@
+"""The engine: one run in real time, on one thread, the only writer.
+
+Each second it advances the run by one tick and publishes it; readers see a whole tick or the one before. A late
+tick is caught up at once; when the machine was stopped for longer than is worth catching up, the missing seconds
+are skipped, said so in the event log and counted. A crash ends the run, not the process: it is logged, `failure`
+says it, and a new job or nothing else clears it.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+
+from faults.book import FaultBook
+from faults.record import FaultRecord
+from faults.schedule import ENDED, State
+from faults.spec import FaultSpec
+from simulator.clock import Clock, SystemClock
+from simulator.history import History, Sample
+from simulator.job import JobSpec
+from simulator.journal import Journal
+from simulator.observation import Tick
+from simulator.predict import Prediction, predict
+from simulator.presets import preset as preset_named
+from simulator.run import TICK_SECONDS, Run, topology_of
+
+_log = logging.getLogger(__name__)
+
+MOST_CATCH_UP_SECONDS = 30.0
+"""Backlog that is computed tick by tick; what is older is skipped."""
+CLOCK_STEP_SECONDS = 2.0
+"""Wall clock and ticks may differ by this much before the timestamps are moved."""
+
+
+class Engine:
+    """A run in real time. Every public method may be called from any thread."""
+
+    def __init__(self, spec: JobSpec, *, seed: int, run: str | None = None, clock: Clock | None = None) -> None:
+        self._clock: Clock = SystemClock() if clock is None else clock
+        self._lock = threading.RLock()
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._runs_started = 0
+        self._tick: Tick | None = None
+        self.failure: str | None = None
+        """Why the engine stands still; None while it runs."""
+        self.skipped_seconds = 0.0
+        """Simulated seconds left out, in all, because the machine could not keep up."""
+        self.journal = Journal(now=self._clock.time)
+        self.history = History()
+        self._begin(spec, seed=seed, run=run)
+
+    # -- life ---------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Run on a thread of its own until `stop`."""
+        self._thread = threading.Thread(target=self._loop, name="engine", daemon=True)
+        self._thread.start()
+
+    def stop(self, timeout_seconds: float = 5.0) -> None:
+        """Stop the thread and wait for it."""
+        self._stopping.set()
+        self.journal.close()
+        if self._thread is not None:
+            self._thread.join(timeout_seconds)
+
+    def pump(self) -> int:
+        """Compute every tick that is due now; how many. Called by the thread, and by tests with a clock of theirs."""
+        done = 0
+        with self._lock:
+            if self.failure is not None:
+                return 0
+            try:
+                self._skip_if_hopeless()
+                while self._due():
+                    self._publish(self._run.advance())
+                    done += 1
+            except Exception as error:
+                self.failure = f"{type(error).__name__}: {error}"
+                _log.exception("the engine stopped: the run crashed at step %d", self._run.next_step)
+                self.journal.add(self._run, "engine_failed", detail=self.failure)
+        return done
+
+    def _loop(self) -> None:
+        while not self._stopping.is_set():
+            self.pump()
+            self._stopping.wait(max(0.005, self._next_due() - self._clock.monotonic()))
+
+    # -- reading ------------------------------------------------------------------------------------------------
+
+    @property
+    def tick(self) -> Tick | None:
+        """The newest finished second; None before the first."""
+        return self._tick
+
+    @property
+    def spec(self) -> JobSpec:
+        """The job that runs."""
+        return self._run.spec
+
+    @property
+    def seed(self) -> int:
+        """Its seed."""
+        return self._run.info.seed
+
+    @property
+    def run_label(self) -> str:
+        """Its `run` label."""
+        return self._run.info.run
+
+    @property
+    def next_step(self) -> int:
+        """First step that a change made now can still affect."""
+        return self._run.next_step
+
+    @property
+    def healthy_step_seconds(self) -> float:
+        """Step time of this job without faults and noise."""
+        return self._run.model.healthy_step_seconds
+
+    @property
+    def lag_seconds(self) -> float:
+        """How late the next tick is; 0 while the engine keeps its time."""
+        return max(0.0, self._clock.monotonic() - self._next_due())
+
+    def fault_event_counts(self) -> Mapping[tuple[str, str], int]:
+        """Number of events by (kind, event) since the process began."""
+        return self.journal.fault_counts()
+
+    # -- faults -------------------------------------------------------------------------------------------------
+
+    def put_fault(self, name: str, spec: FaultSpec) -> tuple[dict[str, object], bool]:
+        """Create or replace a fault; it as the API shows it, and whether it is new. Raises FaultError."""
+        with self._recording() as run:
+            record, created = run.faults.put(name, spec, at_seconds=run.seconds, next_step=run.next_step)
+            return record.to_mapping(run.seconds), created
+
+    def preview_fault(self, name: str, spec: FaultSpec) -> tuple[dict[str, object], Prediction]:
+        """What `put_fault` would return, and what the fault would do; nothing is applied. Raises FaultError."""
+        with self._lock:
+            run = self._run
+            record, _ = run.faults.preview(name, spec, at_seconds=run.seconds, next_step=run.next_step)
+            live = [other.spec for other in run.faults.list() if other.told not in ENDED and other.name != name]
+            shown = record.to_mapping(run.seconds)
+            job, seed = run.spec, run.info.seed
+        # Outside the lock: it costs as much as some dozens of steps, and the engine has a second to keep.
+        return shown, predict(job, record.spec, live=live, seed=seed)
+
+    def clear_fault(self, name: str, *, immediate: bool = False) -> FaultRecord | None:
+        """End a fault. KeyError for a name never seen."""
+        with self._recording() as run:
+            return run.faults.clear(name, at_seconds=run.seconds, immediate=immediate, next_step=run.next_step)
+
+    def get_fault(self, name: str) -> dict[str, object]:
+        """One fault. KeyError when there is none."""
+        with self._lock:
+            return self._run.faults.get(name).to_mapping(self._run.seconds)
+
+    def list_faults(
+        self, *, state: State | None = None, kind: str | None = None, rank: int | None = None
+    ) -> list[dict[str, object]]:
+        """Faults of this run by name, ended ones included."""
+        with self._lock:
+            now = self._run.seconds
+            found = self._run.faults.list(state=state, kind=kind, rank=rank, at_seconds=now)
+            return [record.to_mapping(now) for record in found]
+
+    def reset(self) -> int:
+        """Clear every fault at once and put the model back to its last good checkpoint; first step that feels it."""
+        with self._recording() as run:
+            run.faults.clear_all(at_seconds=run.seconds, next_step=run.next_step)
+            run.restore_checkpoint()
+            self.journal.add(run, "reset", detail="every fault cleared, model back at its last good checkpoint")
+            return run.next_step
+
+    # -- jobs ---------------------------------------------------------------------------------------------------
+
+    def start_job(self, preset: str, *, seed: int, run: str | None = None) -> None:
+        """Replace the run by a new one with its own `run` label. ValueError for an unknown preset or a label in use."""
+        spec = preset_named(preset)
+        with self._lock:
+            if run is not None and run == self.run_label:
+                raise ValueError(f"run: {run!r} is the label of the run in progress; a new run needs a new one")
+            with self._recording() as old:
+                old.faults.abort_all(at_seconds=old.seconds, next_step=old.next_step)
+                self.journal.add(old, "run_ended")
+            self.failure = None
+            self._begin(spec, seed=seed, run=run)
+        self.pump()
+
+    def _begin(self, spec: JobSpec, *, seed: int, run: str | None) -> None:
+        self._runs_started += 1
+        label = run or f"{spec.preset}-{self._runs_started}"
+        book = FaultBook(topology_of(spec), seed=seed, now=self._clock.time)
+        # The run began one tick ago, so that its first tick is there at once.
+        began = self._clock.time() - TICK_SECONDS
+        self._anchor = self._clock.monotonic() - TICK_SECONDS
+        self._run = Run(spec, seed=seed, run=label, start_timestamp=began, faults=book)
+        self._wall_offset = self._clock.time() - self._clock.monotonic()
+        self.history.clear()
+        self.journal.add(self._run, "run_started", detail=f"preset {spec.preset}, seed {seed}")
+
+    # -- time ---------------------------------------------------------------------------------------------------
+
+    def _next_due(self) -> float:
+        """Monotonic time at which the next tick is due: when its second is over."""
+        return self._anchor + self._run.seconds + TICK_SECONDS
+
+    def _due(self) -> bool:
+        return self._clock.monotonic() >= self._next_due()
+
+    def _skip_if_hopeless(self) -> None:
+        """Leave out a backlog too long to catch up, and follow the wall clock when it was set or slept."""
+        behind = self._clock.monotonic() - self._next_due()
+        if behind > MOST_CATCH_UP_SECONDS:
+            self._anchor += behind
+            self.skipped_seconds += behind
+            self._run.shift_clock(behind)
+            self._say_skipped(behind, "the machine did not keep up")
+        offset = self._clock.time() - self._clock.monotonic()
+        moved = offset - self._wall_offset
+        if abs(moved) > CLOCK_STEP_SECONDS:
+            self._wall_offset = offset
+            self._run.shift_clock(moved)
+            self._say_skipped(moved, "the wall clock moved")
+
+    def _say_skipped(self, seconds: float, why: str) -> None:
+        detail = f"{why}: timestamps moved by {seconds:+.1f} s"
+        _log.warning("%s", detail)
+        self.journal.add(self._run, "clock_moved", detail=detail)
+
+    def _publish(self, tick: Tick) -> None:
+        self._tick = tick
+        self.history.add(Sample.of(tick))
+        self._drain()
+
+    @contextmanager
+    def _recording(self) -> Iterator[Run]:
+        """The run under the lock; what its faults did goes to the journal."""
+        with self._lock:
+            yield self._run
+            self._drain()
+
+    def _drain(self) -> None:
+        for event in self._run.faults.drain_events():
+            self.journal.add_fault(self._run, event)

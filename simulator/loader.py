@@ -1,0 +1,83 @@
+"""The data loader of every rank: a queue that workers fill and steps empty.
+
+A rank waits `max(0, time its batch is ready - time it is needed)`. Workers deliver one batch per `service / workers`
+seconds into a queue of `workers × prefetch` batches, so a slow loader starves the rank only when it is slower than the
+step, and a stall is absorbed while it is shorter than the queue is long.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from faults.effects import Effects, LateBatch
+from simulator.job import Loader
+from simulator.observation import Floats
+from simulator.streams import StepStream, uniform_rows
+
+
+class LoaderQueue:
+    """State of all ranks' queues. Times are seconds since the run began; arrays have shape (R,)."""
+
+    def __init__(self, loader: Loader, *, ranks: int, healthy_step_seconds: float, full: bool = True) -> None:
+        self._loader = loader
+        self._healthy_step = healthy_step_seconds
+        self._level = np.full(ranks, float(loader.capacity_batches) if full else 0.0)
+        self._taken_at = np.zeros(ranks)
+        self._late_streams: dict[tuple[str, int], StepStream] = {}
+        self.ranks = ranks
+
+    def period_seconds(self, effects: Effects) -> Floats:
+        """Least time between two batches of each rank; 0-worker loaders take this for every batch, in the open."""
+        own = self._loader.service_seconds / max(1, self._loader.workers)
+        return np.maximum(own, effects.batch_period_steps * self._healthy_step)
+
+    def never_waits(self, effects: Effects, shortest_step_seconds: float) -> bool:
+        """Whether no step of at least this length can find a queue empty, so that steps need not be taken singly."""
+        if effects.late_batches or self._loader.workers == 0:
+            return False
+        return bool(self._level.min() >= 1.0 and shortest_step_seconds >= self.period_seconds(effects).max())
+
+    def take(self, step: int, *, at_seconds: float, effects: Effects) -> Floats:
+        """Take the batch of one step that starts at `at_seconds`; each rank's wait in seconds."""
+        period = self.period_seconds(effects)
+        dequeue = self._loader.dequeue_seconds
+        if self._loader.workers == 0:
+            waits = period + dequeue
+        else:
+            ready = np.minimum(self._loader.capacity_batches, self._level + (at_seconds - self._taken_at) / period)
+            missing = np.maximum(0.0, 1.0 - ready)
+            self._level = np.maximum(ready, 1.0) - 1.0
+            waits = missing * period + dequeue
+        for late in effects.late_batches:
+            waits[self._late_rank(late, step)] += late.lateness_steps * self._healthy_step
+        self._taken_at = at_seconds + waits - dequeue
+        return waits
+
+    def take_without_waiting(self, starts: Floats, effects: Effects) -> None:
+        """Take one batch for each of these step starts, all of which `never_waits` has cleared."""
+        period = self.period_seconds(effects)
+        capacity = self._loader.capacity_batches
+        for start in starts.tolist():
+            self._level = np.minimum(capacity, self._level + (start - self._taken_at) / period) - 1.0
+            self._taken_at = np.full(self.ranks, start)
+
+    def visible_batches(self, next_step: int, *, at_seconds: float, effects: Effects) -> Floats:
+        """Batches that each rank could take now, in order: none behind one that is still being read."""
+        capacity = self._loader.capacity_batches
+        if capacity == 0:
+            return np.zeros(self.ranks)
+        waited = np.maximum(0.0, at_seconds - self._taken_at)
+        visible = np.minimum(capacity, self._level + waited / self.period_seconds(effects))
+        for late in effects.late_batches:
+            for ahead in range(capacity):
+                rank = self._late_rank(late, next_step + ahead)
+                visible[rank] = min(visible[rank], float(ahead))
+        return np.floor(visible)
+
+    def _late_rank(self, late: LateBatch, step: int) -> int:
+        """The rank whose batch is late in this step, drawn from the fault's own stream."""
+        key = (late.fault, late.seed)
+        if key not in self._late_streams:
+            self._late_streams[key] = StepStream(late.seed, "late batch", late.fault, width=1, draw=uniform_rows)
+        draw = float(self._late_streams[key].rows(step, 1)[0, 0])
+        return int(late.ranks[int(draw * len(late.ranks))])

@@ -1,0 +1,65 @@
+"""The jobs that the lab ships."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+from simulator.gpus import H100_SXM
+from simulator.job import Cluster, JobSpec, Loader, Model, Noise, Training
+
+DEFAULT_PRESET = "workshop-4gpu"
+
+_WORKSHOP = JobSpec(
+    preset=DEFAULT_PRESET,
+    title="One node, 4 H100, a 1.2B model under DDP: the healthy job that the film breaks",
+    cluster=Cluster(nodes=1, gpus_per_node=4, gpu=H100_SXM),
+    model=Model("gpt-1.2b", parameters=1.2e9, layers=24, hidden=2_048, heads=16, sequence=2_048, vocabulary=50_304),
+    training=Training(
+        micro_batch=6,
+        compute_efficiency=0.482,
+        checkpoint_every_steps=1_000,
+        checkpoint_seconds=0.3,
+    ),
+    loader=Loader(workers=4, service_seconds=0.4, sample_bytes=4e6),
+)
+
+_ANATOMY = JobSpec(
+    preset="anatomy-32gpu",
+    title="4 nodes × 8 H100: a 42 ms step without overlap, in which every phase can be seen",
+    cluster=Cluster(nodes=4, gpus_per_node=8, gpu=H100_SXM),
+    model=Model("gpt-0.4b", parameters=0.39e9, layers=24, hidden=1_024, heads=16, sequence=1_024, vocabulary=50_304),
+    training=Training(micro_batch=4, compute_efficiency=0.4195, overlap=False, backward_ratio=1.5),
+    loader=Loader(workers=0, service_seconds=0.0077, sample_bytes=8_192, device_prefetch=False),
+    noise=Noise(jitter_cv=0.002, chip_spread=0.0),
+    notes=("an anatomy: loading in the training process and no overlap, so that the phases do not hide each other",),
+)
+
+_TRAP = JobSpec(
+    preset="trap-87",
+    title="87 % utilization, 19 % computing: the trap in one number",
+    cluster=Cluster(nodes=1, gpus_per_node=4, gpu=H100_SXM),
+    model=Model("gpt-3b", parameters=3.0e9, layers=32, hidden=2_560, heads=20, sequence=512, vocabulary=50_304),
+    training=Training(
+        micro_batch=1,
+        compute_efficiency=0.385,
+        overlap=False,
+        bucket_bytes=300 * 2**20,
+        gradient_bytes_per_parameter=4.0,
+        optimizer_bytes_per_parameter=30.0,
+        start_step=200_000,
+        total_steps=1_000_000,
+    ),
+    loader=Loader(workers=0, service_seconds=0.0171, sample_bytes=8_192, device_prefetch=False),
+    noise=Noise(jitter_cv=0.002, chip_spread=0.0),
+    notes=("a constructed example: shares of time chosen to show the trap, not measured on a real job",),
+)
+
+PRESETS: MappingProxyType[str, JobSpec] = MappingProxyType({spec.preset: spec for spec in (_WORKSHOP, _ANATOMY, _TRAP)})
+
+
+def preset(name: str) -> JobSpec:
+    """The job of this name. ValueError, naming the valid ones, when there is none."""
+    try:
+        return PRESETS[name]
+    except KeyError:
+        raise ValueError(f"preset: {name!r} is not one of {', '.join(PRESETS)}") from None

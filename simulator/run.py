@@ -1,0 +1,201 @@
+"""One run of one job: advances a second at a time and says everything that can be observed of it.
+
+Faults, intensities and clocks are fixed at each tick for all steps that start in it; a running step finishes.
+Nothing here knows the wall clock: whoever calls `advance` decides how fast seconds pass.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+
+import numpy as np
+
+from faults.book import FaultBook
+from faults.effects import Effects, Topology
+from simulator.device import DeviceModel
+from simulator.identity import describe
+from simulator.job import JobSpec
+from simulator.learning import LearnedStep, LearningModel
+from simulator.ledger import Ledger
+from simulator.loader import LoaderQueue
+from simulator.observation import FaultView, Floats, Learning, StepTrace, Tick
+from simulator.timeline import Conditions, StepBlock, StepModel
+from simulator.windows import integrate
+
+TICK_SECONDS = 1.0
+_MOST_STEPS_AT_ONCE = 1_024
+
+
+def topology_of(spec: JobSpec) -> Topology:
+    """The cluster as faults see it."""
+    return Topology(spec.ranks, spec.cluster.gpus_per_node, spec.overlaps_nodes)
+
+
+class Run:
+    """State of one run. Not thread-safe: one writer advances it, readers keep the ticks it returns."""
+
+    def __init__(
+        self,
+        spec: JobSpec,
+        *,
+        seed: int,
+        run: str,
+        start_timestamp: float = 0.0,
+        faults: FaultBook | None = None,
+        full_queues: bool = True,
+    ) -> None:
+        self.spec = spec
+        self.topology = topology_of(spec)
+        self.faults = FaultBook(self.topology, seed=seed) if faults is None else faults
+        self.info = describe(spec, run=run, seed=seed)
+        self.model = StepModel(spec, seed=seed)
+        healthy = np.full(spec.ranks, spec.cluster.gpu.healthy_clock_ratio)
+        calm = Conditions(healthy, Effects.neutral(self.topology))
+        dequeue = np.full((1, spec.ranks), spec.loader.dequeue_seconds)
+        self._devices = DeviceModel(spec, seed=seed, first_step=self.model.steps(0, waits=dequeue, conditions=calm))
+        self._loader = LoaderQueue(
+            spec.loader,
+            ranks=spec.ranks,
+            healthy_step_seconds=self.model.healthy_step_seconds,
+            full=full_queues,
+        )
+        self._learning = LearningModel(spec, seed=seed)
+        self._ledger = Ledger(spec, self.info, self.model)
+        self._start_timestamp = start_timestamp
+        self._index = 0
+        self._next_step = 0
+        self._next_start = 0.0
+        self._running: list[StepBlock] = []
+        self._learned: deque[LearnedStep] = deque()
+        self._last = Learning(math.nan, math.nan, self._learning.learning_rate, 1.0)
+        self._last_step: StepTrace | None = None
+        self.ended: list[tuple[StepBlock, LearnedStep]] = []
+        """Steps that ended in the last tick, one block each."""
+
+    @property
+    def seconds(self) -> float:
+        """Simulated seconds since the run began."""
+        return self._index * TICK_SECONDS
+
+    @property
+    def next_step(self) -> int:
+        """Index of the first step that a change made now can still affect."""
+        return self._next_step
+
+    def shift_clock(self, seconds: float) -> None:
+        """The wall clock was set, or slept: later ticks carry later (or earlier) Unix times. Simulated time stays."""
+        self._start_timestamp += seconds
+
+    def restore_checkpoint(self) -> None:
+        """Put the model back to its last good checkpoint; time, counters and devices go on."""
+        self._learning.restore_checkpoint()
+
+    def advance(self) -> Tick:
+        """Simulate the next second and return it."""
+        begin, end = self.seconds, self.seconds + TICK_SECONDS
+        self.faults.advance(begin, self._next_step)
+        effects = self.faults.effects(begin)
+        conditions = Conditions(self._devices.clock_ratio, effects)
+        throttled = self._devices.throttled
+        self._plan(end, conditions)
+        parts = [(block, integrate(block, begin, end)) for block in self._running]
+        self.ended = self._settle(begin, end)
+        self._ledger.accrue(parts, self._devices, throttled=throttled, seconds=TICK_SECONDS)
+        self._ledger.finish(self.ended)
+        devices = self._devices.read(
+            parts, seconds=TICK_SECONDS, pcie=self._ledger.pcie_rates, nvlink=self._ledger.nvlink_rates
+        )
+        self._index += 1
+        last_end = 0.0
+        if self._last_step is not None:
+            last_end = self._start_timestamp + self._last_step.start_seconds + self._last_step.duration_seconds
+        return Tick(
+            info=self.info,
+            index=self._index - 1,
+            seconds=end,
+            timestamp=self._start_timestamp + end,
+            next_step=self._next_step,
+            devices=devices,
+            counters=self._ledger.counters(),
+            learning=self._last,
+            queue_batches=self._loader.visible_batches(self._next_step, at_seconds=end, effects=effects),
+            step_mfu=self._ledger.step_mfu,
+            step_hfu=self._ledger.step_hfu,
+            step_seconds=self._ledger.step_seconds,
+            last_step=self._last_step,
+            last_step_timestamp=last_end,
+            faults=tuple(FaultView(*view) for view in self.faults.active_views(begin)),
+        )
+
+    def _plan(self, until: float, conditions: Conditions) -> None:
+        """Compute every step that starts before `until`."""
+        while self._next_start < until:
+            block = self._plan_freely(until, conditions) or self._plan_one(conditions)
+            self._next_start = float(block.starts[-1] + block.durations[-1])
+            self._running.append(block)
+            causes = conditions.effects.instabilities
+            for step in range(self._next_step, self._next_step + len(block)):
+                self._learned.append(self._learning.step(step, causes))
+                if self.model.is_checkpoint(step):
+                    self._learning.save_checkpoint()
+            self._next_step += len(block)
+
+    def _plan_freely(self, until: float, conditions: Conditions) -> StepBlock | None:
+        """As many steps at once as start before `until`, when none of them can find its queue empty."""
+        healthy = self.model.healthy_step_seconds
+        if not self._loader.never_waits(conditions.effects, math.inf):
+            return None
+        count = min(_MOST_STEPS_AT_ONCE, 2 + int((until - self._next_start) / healthy))
+        waits = np.full((count, self.spec.ranks), self.spec.loader.dequeue_seconds)
+        block = self._placed(self.model.steps(self._next_step, waits=waits, conditions=conditions))
+        if not self._loader.never_waits(conditions.effects, float(block.durations.min())):
+            return None
+        block = block.part(0, int(np.searchsorted(block.starts, until)))
+        self._loader.take_without_waiting(block.starts, conditions.effects)
+        return block
+
+    def _plan_one(self, conditions: Conditions) -> StepBlock:
+        waits = self._loader.take(self._next_step, at_seconds=self._next_start, effects=conditions.effects)
+        return self._placed(self.model.steps(self._next_step, waits=waits[None, :], conditions=conditions))
+
+    def _placed(self, block: StepBlock) -> StepBlock:
+        """The block with its starts on the run's time line, added up one by one whatever the block's size."""
+        starts: Floats = np.cumsum(np.concatenate(([self._next_start], block.durations[:-1])))
+        return StepBlock(
+            block.first_step, starts, block.durations, block.phases, block.matmul_seconds, block.kernel_seconds,
+            block.arrivals, block.clock_ratio,
+        )  # fmt: skip
+
+    def _settle(self, begin: float, end: float) -> list[tuple[StepBlock, LearnedStep]]:
+        """Steps that ended in the window, one by one; what runs on stays for the next tick."""
+        ended: list[tuple[StepBlock, LearnedStep]] = []
+        still: list[StepBlock] = []
+        for block in self._running:
+            ends = block.starts + block.durations
+            done = int(np.searchsorted(ends, end, side="right"))
+            ended += [(block.part(index, index + 1), self._learned.popleft()) for index in range(done)]
+            if done < len(block):
+                still.append(block.part(done, len(block)))
+        self._running = still
+        if ended:
+            step, learned = ended[-1]
+            self._last = learned.values
+            self._last_step = trace(step)
+        return ended
+
+
+def trace(step: StepBlock) -> StepTrace:
+    """The timeline of a block of one step."""
+    seconds = step.phases[0]
+    starts = np.cumsum(seconds, axis=0) - seconds
+    for array in (seconds, starts):
+        array.setflags(write=False)
+    return StepTrace(
+        step=step.first_step,
+        start_seconds=float(step.starts[0]),
+        duration_seconds=float(step.durations[0]),
+        starts=starts,
+        seconds=seconds,
+        slowest_rank=int(step.arrivals[0].argmax()),
+    )

@@ -1,0 +1,167 @@
+"""The timeline of steps: when each rank is in which phase.
+
+All ranks start a step together, since all left the last collective together and what follows it lasts equally on all.
+Shapes: n = steps computed at once, P = phases, R = ranks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from faults.effects import Effects
+from simulator.collective import all_reduce_fit
+from simulator.job import JobSpec
+from simulator.observation import PHASES, Floats
+from simulator.overlap import chain_for, kernel_seconds
+from simulator.streams import StepStream, generator, normal_rows, uniform_rows
+
+DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """What holds for every step that starts in one tick."""
+
+    clock_ratio: Floats
+    """(R,) SM clock over the clock at which the peak is quoted."""
+    effects: Effects
+
+
+@dataclass(frozen=True, slots=True)
+class StepBlock:
+    """Consecutive steps under the same conditions."""
+
+    first_step: int
+    starts: Floats
+    """(n,) seconds since the run began."""
+    durations: Floats
+    """(n,)"""
+    phases: Floats
+    """(n, P, R) seconds; along P they add up to the duration."""
+    matmul_seconds: Floats
+    """(n, 2, R) time that forward and backward would take at the full peak of the running clock."""
+    kernel_seconds: Floats
+    """(n, R) time inside collective kernels."""
+    arrivals: Floats
+    """(n, R) arrival at the barrier, seconds after the step began."""
+    clock_ratio: Floats
+    """(R,)"""
+
+    def part(self, begin: int, end: int) -> StepBlock:
+        """Steps begin … end - 1 of this block, sharing its arrays."""
+        return StepBlock(
+            self.first_step + begin,
+            self.starts[begin:end],
+            self.durations[begin:end],
+            self.phases[begin:end],
+            self.matmul_seconds[begin:end],
+            self.kernel_seconds[begin:end],
+            self.arrivals[begin:end],
+            self.clock_ratio,
+        )
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+
+class StepModel:
+    """Phase durations as a function of the job, the conditions and the step index. Holds no state of the run."""
+
+    def __init__(self, spec: JobSpec, *, seed: int) -> None:
+        self.spec = spec
+        training, gpu = spec.training, spec.cluster.gpu
+        # At clock ratio 1. FLOPs split one third forward, two thirds backward, whatever the times are.
+        third = spec.tokens_per_micro_batch * spec.flops_per_token / 3.0 / spec.peak_flops_per_rank
+        again = 1.0 if training.recompute else 0.0
+        self._forward = third / training.compute_efficiency
+        self._backward = self._forward * (training.backward_ratio + again)
+        self._matmul = np.array([third, third * (2.0 + again)]) * training.gradient_accumulation
+        self._h2d = 0.0 if spec.loader.device_prefetch else spec.batch_bytes / gpu.pcie_bytes_per_second
+        shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else 1
+        traffic = spec.model.parameters * training.optimizer_bytes_per_parameter / shard
+        self._optimizer = traffic / (0.8 * gpu.hbm_bytes_per_second)
+        self.chain = chain_for(spec, all_reduce_fit(spec.cluster))
+        spread = spec.noise.chip_spread
+        self._chip = 1.0 + spread * (2.0 * generator(seed, "chip spread").random(spec.ranks) - 1.0)
+        self._jitter = StepStream(seed, "jitter", width=spec.ranks, draw=normal_rows)
+        self._stall = StepStream(seed, "stall", width=2, draw=uniform_rows)
+        healthy = np.full(spec.ranks, gpu.healthy_clock_ratio)
+        self._healthy_step = 0.0
+        calm = Conditions(healthy, Effects(np.ones(spec.ranks), np.zeros(spec.ranks)))
+        dequeue = spec.loader.dequeue_seconds + (spec.loader.service_seconds if spec.loader.workers == 0 else 0.0)
+        waits = np.full((1, spec.ranks), dequeue)
+        self._healthy_step = float(self._timeline(calm, waits, np.ones((1, spec.ranks)), 0, np.zeros(1)).durations[0])
+
+    @property
+    def healthy_step_seconds(self) -> float:
+        """Step time without faults, jitter, stalls and checkpoints: the unit of delays given in healthy steps."""
+        return self._healthy_step
+
+    def steps(self, first: int, *, waits: Floats, conditions: Conditions) -> StepBlock:
+        """Steps first … first + n - 1 with these data waits, shape (n, R); `starts` are relative to the first one."""
+        count, cv = len(waits), self.spec.noise.jitter_cv
+        jitter = np.exp(cv * self._jitter.rows(first, count) - 0.5 * cv * cv) if cv else np.ones(waits.shape)
+        return self._timeline(conditions, waits, jitter, first, self._stalls(first, count))
+
+    def _timeline(self, conditions: Conditions, waits: Floats, jitter: Floats, first: int, stalls: Floats) -> StepBlock:
+        training, chain = self.spec.training, self.chain
+        micro = training.gradient_accumulation
+        pace = jitter * (self._chip * conditions.effects.compute_slowdown / conditions.clock_ratio)
+        forward, backward = self._forward * micro * pace, self._backward * micro * pace
+        head = waits + self._h2d
+        if training.strategy == "fsdp":
+            window = forward + backward
+            dilated = chain.dilate(window)
+            stretch = dilated / window
+            forward, backward = forward * stretch, backward * stretch
+            start = head
+        else:
+            # Only the last micro-batch's backward has collectives beside it.
+            window = self._backward * pace
+            dilated = chain.dilate(window)
+            backward = backward + (dilated - window)
+            start = head + forward + (backward - dilated)
+        arrival = start + dilated
+        barrier = arrival.max(axis=1)
+        end = np.maximum(barrier, (start + chain.end_after_start(dilated)).max(axis=1))
+        phases = np.zeros((len(waits), len(PHASES), self.spec.ranks))
+        phases[:, DATA_WAIT] = waits
+        phases[:, H2D] = self._h2d
+        phases[:, FORWARD] = forward
+        phases[:, BACKWARD] = backward
+        phases[:, COLLECTIVE_WAIT] = barrier[:, None] - arrival
+        phases[:, COLLECTIVE] = (end - barrier)[:, None]
+        phases[:, OPTIMIZER] = self._optimizer
+        checkpoints = self._checkpoints(first, len(waits))
+        phases[:, CHECKPOINT] = checkpoints[:, None]
+        phases[:, STALL] = stalls[:, None]
+        durations = end + self._optimizer + checkpoints + stalls
+        off = np.abs(phases.sum(axis=1) - durations[:, None])
+        assert (off <= 1e-9 * durations[:, None]).all(), "phases must add up to the step"
+        assert phases.min() >= 0.0, "no phase may be negative"
+        starts = np.cumsum(np.concatenate(([0.0], durations[:-1])))
+        matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1))
+        kernels = kernel_seconds(chain, start, dilated, arrival)
+        return StepBlock(first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio)
+
+    def is_checkpoint(self, step: int) -> bool:
+        """Whether this step ends with a checkpoint."""
+        every = self.spec.training.checkpoint_every_steps
+        return every > 0 and (step + 1) % every == 0
+
+    def _checkpoints(self, first: int, count: int) -> Floats:
+        every = self.spec.training.checkpoint_every_steps
+        if not every:
+            return np.zeros(count)
+        due = (np.arange(first + 1, first + count + 1) % every) == 0
+        return np.where(due, self.spec.training.checkpoint_seconds, 0.0)
+
+    def _stalls(self, first: int, count: int) -> Floats:
+        noise = self.spec.noise
+        if noise.stall_rate == 0.0:
+            return np.zeros(count)
+        draws = self._stall.rows(first, count)
+        factor = noise.stall_factor_low + (noise.stall_factor_high - noise.stall_factor_low) * draws[:, 1]
+        return np.where(draws[:, 0] < noise.stall_rate, (factor - 1.0) * self._healthy_step, 0.0)

@@ -1,0 +1,58 @@
+"""Exact time averages over sampling windows, however long or short steps are against them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from simulator.observation import PHASES, Floats
+from simulator.timeline import BACKWARD, FORWARD, StepBlock
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """What one block of steps contributes to one window. Shapes: P phases, R ranks."""
+
+    exact_seconds: Floats
+    """(P, R) time in each phase inside the window, cut where the window cuts it: what gauges see."""
+    accrued_seconds: Floats
+    """(P, R) phase time accrued pro rata inside each step, so that a long step is smooth: what counters see."""
+    matmul_seconds: Floats
+    """(R,) exact tensor-core time."""
+    kernel_seconds: Floats
+    """(R,) time inside collective kernels, pro rata."""
+    steps: float
+    """Share of steps, summed, that falls into the window."""
+
+
+def integrate(block: StepBlock, begin: float, end: float) -> Window:
+    """The part of `block` that lies in [begin, end); seconds since the run began."""
+    low = np.clip(begin - block.starts, 0.0, block.durations)
+    high = np.clip(end - block.starts, 0.0, block.durations)
+    share = (high - low) / block.durations
+    accrued = np.tensordot(share, block.phases, axes=1)
+    kernels = share @ block.kernel_seconds
+    whole = (low == 0.0) & (high == block.durations)
+    if whole.all():
+        exact, matmul = accrued, block.matmul_seconds.sum(axis=(0, 1))
+    else:
+        exact = block.phases[whole].sum(axis=0)
+        matmul = block.matmul_seconds[whole].sum(axis=(0, 1))
+        for index in np.flatnonzero(~whole & (high > low)):
+            part = _cut(block.phases[index], float(low[index]), float(high[index]))
+            exact = exact + part
+            for row, phase in enumerate((FORWARD, BACKWARD)):
+                length = block.phases[index, phase]
+                matmul = matmul + block.matmul_seconds[index, row] * part[phase] / length
+    return Window(exact, accrued, matmul, kernels, float(share.sum()))
+
+
+def _cut(phases: Floats, low: float, high: float) -> Floats:
+    """Time in each phase between two moments of one step; (P, R) in and out."""
+    bounds = np.zeros((len(PHASES) + 1, phases.shape[1]))
+    np.cumsum(phases, axis=0, out=bounds[1:])
+    # The last phase ends with the step, whatever rounding made of the sum.
+    bounds[-1] = np.maximum(bounds[-1], high)
+    cut: Floats = np.diff(np.clip(bounds, low, high), axis=0)
+    return cut
