@@ -13,6 +13,8 @@ INSTANCE_LABELS = ("GPU_I_PROFILE", "GPU_I_ID")
 _SCALES = {
     "MHz": 1e-6, "mJ": 1e3, "ns": 1e9, "MiB": 2.0**-20, "percent": 100.0, "MB/s": 1e-6,
 }  # fmt: skip
+_MOST = 2.0**62
+"""Above every reading, below the sentinels that DCGM puts in place of an unknown 64-bit one."""
 _LIMITS = {
     "MHz": 10_000.0, "celsius": 150.0, "watts": 5_000.0, "percent": 100.0, "ratio": 1.0, "MiB": 4e6,
     "bytes/s": 1e14, "MB/s": 1e8,
@@ -29,7 +31,7 @@ def _field(
     scope: Scope = "board",
     limit: float | None = None,
 ) -> Family:
-    top = limit if limit is not None else (_LIMITS.get(unit, 2.0**63) if kind == "gauge" else 2.0**63)
+    top = limit if limit is not None else _LIMITS.get(unit, _MOST)
     return Family(
         name=name, type=kind, unit=unit, help=text, scope=scope, page="node", labels=GPU_LABELS, number=number,
         scale=_SCALES.get(unit, 1.0), range=(0.0, top), aliases=aliases,

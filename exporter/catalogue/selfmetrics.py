@@ -14,9 +14,11 @@ def _self(
     number: Number = "float",
     scope: Scope = "self",
     page: PageName = "run",
+    series: int = 1,
 ) -> Family:
     return Family(
-        name=name, type=kind, unit=unit, help=text, scope=scope, page=page, labels=labels, number=number
+        name=name, type=kind, unit=unit, help=text, scope=scope, page=page, labels=labels, number=number,
+        series=series,
     )  # fmt: skip
 
 
@@ -30,7 +32,7 @@ EXPORTER_FAMILIES = (
     _self("exporter_source_up", "", "1 when the source's last reading is good and recent.", "source", number="int"),
     _self(
         "exporter_source_errors_total", "", "Times a source stopped giving good readings.", "source", "reason",
-        kind="counter", number="int",
+        kind="counter", number="int", series=2,
     ),
     _self(
         "exporter_samples_dropped_total", "", "Readings of a source that were not believable.", "source", "reason",

@@ -99,16 +99,18 @@ def run_families(tick: Tick, format_: Format) -> Iterator[str]:
 
 def _run_values(tick: Tick) -> dict[str, float | None]:
     counters, learning = tick.counters, tick.learning
+    # Until a step has ended nothing is known of learning: absent, not NaN, which is what a diverged run shows.
+    known = counters.steps > 0
     return {
         "training_steps_total": int(counters.steps),
         "training_tokens_total": int(counters.tokens),
         "training_samples_total": int(counters.samples),
         "training_model_flops_total": counters.model_flops,
         "training_peak_flops_per_second": tick.info.peak_flops_per_second,
-        "training_loss": learning.loss,
-        "training_grad_norm": learning.grad_norm,
-        "training_learning_rate": learning.learning_rate,
-        "training_loss_scale": learning.loss_scale,
+        "training_loss": learning.loss if known else None,
+        "training_grad_norm": learning.grad_norm if known else None,
+        "training_learning_rate": learning.learning_rate if known else None,
+        "training_loss_scale": learning.loss_scale if known else None,
         "training_nonfinite_steps_total": int(counters.nonfinite_steps),
         "training_skipped_steps_total": int(counters.skipped_steps),
         "training_checkpoints_total": int(counters.checkpoints),
