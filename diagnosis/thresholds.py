@@ -1,13 +1,13 @@
 """Where healthy ends: the one owner of every threshold that boards, alerts and verdicts share.
 
-Ratios are 0-1, percentages say so in their name. Each constant states why it has its value; a board that colours a panel
-and a rule that fires read it here, so that they cannot disagree.
+Ratios are 0-1, percentages say so in their name. Each constant states why it has its value; a board that colours a
+panel and a rule that fires read it here, so that they cannot disagree.
 """
 
 from __future__ import annotations
 
 MFU_HEALTHY = 0.40
-"""Model FLOPs utilization that a dense run in BF16 on H100s reaches when nothing is wrong (published runs: 0.38-0.47)."""
+"""Model FLOPs utilization that a healthy dense run in BF16 reaches on H100s (published runs: 0.38-0.47)."""
 
 MFU_LOW = 0.30
 """Below this a dense run wastes a quarter or more of what a healthy one gets from the same GPUs."""
@@ -16,7 +16,7 @@ UTIL_HIGH_PERCENT = 90.0
 """GPU utilization that dashboards read as busy: from here on, a low MFU is the trap and not an idle cluster."""
 
 SM_ACTIVE_HEALTHY = 0.80
-"""Share of SM cycles with a warp resident while kernels compute; a kernel that spins in a collective holds 0.12-0.18."""
+"""Share of SM cycles with a warp resident while kernels compute; one that spins in a collective holds 0.12-0.18."""
 
 SM_ACTIVE_SPINNING = 0.30
 """Below this with high utilization, kernels are resident but few SMs run them: waiting, not computing."""

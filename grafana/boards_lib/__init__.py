@@ -1,0 +1,1 @@
+"""What every board shares: colours, queries, panels and the layout."""
