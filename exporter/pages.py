@@ -122,7 +122,7 @@ class Pages:
 
     def _whole_page(self, current: Generation, format_: Format) -> Iterator[str]:
         if current.book is not None:
-            yield from _node_families(current, current.book, current.book.all(), format_)
+            yield from _node_families(current, current.book.all(), format_)
         yield from self._run_page(current, format_, gpu_up=current.book is None)
 
     def _truth_page(self, current: Generation, format_: Format) -> Iterator[str]:
@@ -132,16 +132,16 @@ class Pages:
 
 def _node_page(current: Generation, node: int, format_: Format) -> Iterator[str]:
     assert current.book is not None
-    return _node_families(current, current.book, current.book.node(node), format_)
+    return _node_families(current, current.book.node(node), format_)
 
 
-def _node_families(current: Generation, book: LabelBook, heads: Heads, format_: Format) -> Iterator[str]:
+def _node_families(current: Generation, heads: Heads, format_: Format) -> Iterator[str]:
     if current.tick is None or current.down:
-        yield simulated.gpu_up(book, heads, [current.down] * len(heads.gpus), format_)
+        yield simulated.gpu_up(heads, [current.down] * len(heads.gpus), format_)
         return
     readings = current.readings()
     yield from simulated.gpu_families(readings, heads, format_)
     reasons = ["" if present else "gpu_lost" for present in readings.present[heads.ranks].tolist()]
-    yield simulated.gpu_up(book, heads, reasons, format_)
-    yield from simulated.rank_families(current.tick, book, heads, format_)
+    yield simulated.gpu_up(heads, reasons, format_)
+    yield from simulated.rank_families(current.tick, heads, format_)
     yield from simulated.node_families(current.tick, heads, format_)

