@@ -32,10 +32,18 @@ class FaultError(ValueError):
         """`invalid`: malformed or out of range; `unsupported`: this job cannot show it; `limit`: too many at once."""
         super().__init__("; ".join(str(problem) for problem in self.problems))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _rebuilt, (self.problems, self.code)
+
     @classmethod
     def at(cls, pointer: str, detail: str, *, code: Code = "invalid") -> FaultError:
         """The error for a single problem."""
         return cls([Problem(pointer, detail)], code=code)
+
+
+def _rebuilt(problems: tuple[Problem, ...], code: Code) -> FaultError:
+    """For pickling and copying, which call with positional arguments."""
+    return FaultError(problems, code=code)
 
 
 def pointer_to(parent: str, key: str) -> str:
