@@ -1,0 +1,83 @@
+"""The OpenAPI document: what FastAPI knows, plus what only the registry of faults and the guards know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.openapi.utils import get_openapi
+from starlette.responses import JSONResponse
+
+from stepscope.api import schema
+from stepscope.api.guard import SAFE_METHODS, SECRET_PATHS
+from stepscope.api.problems import MEDIA_TYPE
+
+Json = dict[str, Any]
+
+router = APIRouter(include_in_schema=False)
+
+_PROBLEM = {"$ref": "#/components/schemas/ProblemView"}
+_TAGS = {
+    "faults": "Break the job, and put it right again.",
+    "job": "What runs.",
+    "state": "How it does.",
+    "events": "What happened.",
+    "metrics": "Pages for Prometheus.",
+    "operations": "Health and version.",
+}
+
+
+@router.get("/openapi.json")
+def openapi_json(request: Request) -> JSONResponse:
+    """The document."""
+    app = request.app
+    if app.openapi_schema is None:
+        app.openapi_schema = document(app)
+    return JSONResponse(app.openapi_schema)
+
+
+def document(app: FastAPI) -> Json:
+    """The OpenAPI document of the application, the same at every call and on every machine."""
+    found = get_openapi(
+        title=app.title,
+        version=app.version,
+        summary=app.summary,
+        routes=app.routes,
+        tags=[{"name": name, "description": text} for name, text in _TAGS.items()],
+        openapi_version="3.1.0",
+        separate_input_output_schemas=True,
+    )
+    components: Json = found["components"]
+    components["schemas"].update(schema.components())
+    components["schemas"] = dict(sorted(components["schemas"].items()))
+    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    for path, operations in found["paths"].items():
+        for method, operation in operations.items():
+            _name_problems(operation)
+            _name_security(operation, path, method)
+    found["paths"]["/v1/faults/{name}"]["put"]["requestBody"] = _fault_body()
+    return found
+
+
+def _name_problems(operation: Json) -> None:
+    """Errors are `application/problem+json`."""
+    for answer in operation["responses"].values():
+        content = answer.get("content", {})
+        if content.get("application/json", {}).get("schema") == _PROBLEM:
+            answer["content"] = {MEDIA_TYPE: {"schema": _PROBLEM}}
+        elif "application/json" in content and len(content) > 1:
+            # Pages that are not JSON: FastAPI adds its default all the same.
+            del content["application/json"]
+
+
+def _name_security(operation: Json, path: str, method: str) -> None:
+    if path in SECRET_PATHS:
+        operation["security"] = [{"token": []}]
+    elif method.upper() not in SAFE_METHODS:
+        # Whether a write needs the token depends on the address that the lab is bound to.
+        operation["security"] = [{}, {"token": []}]
+
+
+def _fault_body() -> Json:
+    content = {"schema": {"$ref": "#/components/schemas/FaultWrite"}, "examples": schema.EXAMPLES}
+    return {"required": True, "content": {"application/json": content}}

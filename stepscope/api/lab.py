@@ -1,0 +1,49 @@
+"""The lab as the routes see it: the engine, its pages, its settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from exporter.pages import Pages
+from simulator.engine import Engine
+from simulator.observation import Tick
+from stepscope.api.problems import ProblemError
+from stepscope.api.reference import Reference
+from stepscope.api.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Lab:
+    """What one application serves."""
+
+    engine: Engine
+    pages: Pages
+    settings: Settings
+    reference: Reference = field(default_factory=Reference)
+
+
+async def _lab(request: Request) -> Lab:
+    lab = request.app.state.lab
+    assert isinstance(lab, Lab)
+    return lab
+
+
+async def _tick(request: Request) -> Tick:
+    tick = (await _lab(request)).engine.tick
+    if tick is None:
+        raise not_ready("engine: has not finished its first second")
+    return tick
+
+
+def not_ready(detail: str, *, components: dict[str, str] | None = None) -> ProblemError:
+    """503 that says when to come back."""
+    extra = {"components": components} if components else None
+    return ProblemError(503, "not-ready", f"The lab is not ready: {detail}.", headers={"Retry-After": "1"}, extra=extra)
+
+
+CurrentLab = Annotated[Lab, Depends(_lab)]
+CurrentTick = Annotated[Tick, Depends(_tick)]
+"""The last finished tick; answers 503 while there is none."""

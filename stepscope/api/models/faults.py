@@ -1,0 +1,113 @@
+"""Faults and their kinds, as answers. What may be *put* is described by schema.py, from the registry."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from stepscope.api.models.base import Count, Moment, Name, NonNegative, Shape, Share
+
+Mode = Literal["all", "one", "count", "percent", "ranks", "nodes"]
+State = Literal["pending", "ramping", "active", "recovering", "cleared", "expired", "aborted"]
+ParamValue = float | str | bool
+
+
+class TargetView(Shape):
+    """Whom a fault is meant for."""
+
+    mode: Mode
+    value: float | list[int] | None = None
+
+
+class FaultView(Shape):
+    """A fault as it stands."""
+
+    name: Name
+    kind: Name
+    params: dict[str, ParamValue]
+    target: TargetView | None
+    intensity: Share
+    start_after_seconds: NonNegative
+    duration_seconds: NonNegative | None
+    open_ended: bool
+    ramp_up_seconds: NonNegative
+    ramp_down_seconds: NonNegative
+    shape: Literal["linear", "step"]
+    seed: Count | None
+    note: str
+    state: State
+    resolved_targets: list[int]
+    """The ranks hit."""
+    effective_intensity: Share
+    """Intensity now, schedule included."""
+    effective_from_step: int | None
+    """First step that feels it; null while it has not started."""
+    created_at: Moment
+    expires_at: Moment | None
+
+
+class FaultList(Shape):
+    """Faults in the order of their names."""
+
+    faults: list[FaultView]
+
+
+class Change(Shape):
+    """One number without and with a change."""
+
+    before: NonNegative
+    after: NonNegative
+
+
+class Prediction(Shape):
+    """What a fault at its peak does to the run, on top of those that are live: the step model itself, run ahead."""
+
+    step_seconds: Change
+    mfu: Change
+    gpu_util_percent: Change
+    tokens_per_second: Change
+    power_watts: Change
+
+
+class DryRun(Shape):
+    """What putting this fault would do. Nothing was applied."""
+
+    dry_run: Literal[True] = True
+    fault: FaultView
+    predicted: Prediction
+
+
+class ResetView(Shape):
+    """What a reset did: every fault is cleared, the model is back at its last good checkpoint."""
+
+    effective_from_step: Count
+    """First step that feels it."""
+
+
+class KindView(Shape):
+    """A kind of fault."""
+
+    kind: Name
+    summary: Name
+    look_at: Name
+    """What to watch, and what it should show."""
+    params: Annotated[dict[str, Any], Field(json_schema_extra={"additionalProperties": True})]
+    """JSON Schema of `params`, with units as `x-unit`."""
+    default_target: TargetView
+    """Of a fault that names none."""
+    target_modes: list[Mode]
+    phases: list[str]
+    """Phases of the step that it lengthens."""
+    metrics: list[str]
+    """Series that move."""
+    composition: Name
+    """How several at once add up."""
+    needs: list[str]
+    """What the job must have, for example a network."""
+
+
+class KindList(Shape):
+    """Kinds in the order of their names."""
+
+    kinds: list[KindView]

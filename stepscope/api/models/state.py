@@ -1,0 +1,180 @@
+"""What runs, how it does, and what its last step looked like."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from stepscope.api.models.base import Count, Moment, Name, NonNegative, PhaseValues, Shape, Share
+
+Percent = Annotated[float, Field(ge=0, le=100)]
+
+
+class RunView(Shape):
+    """What does not change while a run lasts."""
+
+    run: Name
+    """Label of the run on every training series."""
+    preset: Name
+    seed: Count
+    model: Name
+    precision: Name
+    strategy: Name
+    flops_convention: Name
+    """How model FLOPs are counted; every MFU is under this convention."""
+    gpu_model: Name
+    ranks: Count
+    nodes: Count
+    gpus_per_node: Count
+    hostnames: list[str]
+    tokens_per_step: Count
+    peak_flops_per_second: NonNegative
+    """Sum over all GPUs of the dense peak at the training precision."""
+    warnings: list[str]
+    """What to know before believing this preset's numbers."""
+
+
+class Position(Shape):
+    """How far a run has come."""
+
+    tick: Count
+    """Index of the last finished second of the run, from 0."""
+    seconds: NonNegative
+    """Simulated seconds since the run began."""
+    time: Moment
+    step: Count
+    """Steps done."""
+    next_step: Count
+    """First step that a change made now can still affect."""
+    lag_seconds: NonNegative
+    """How far the run is behind the wall clock."""
+    skipped_seconds: NonNegative
+    """Wall-clock time that was given up because the lab could not keep up, or the machine slept."""
+    failure: str | None
+    """Why the run stands still; null while it goes on."""
+
+
+class Gauges(Shape):
+    """The run as a whole over some span of time; device readings are means over all GPUs."""
+
+    gpu_util_percent: Percent
+    """Share of time with any kernel running: what most dashboards call utilization."""
+    mfu: Share
+    """Model FLOPs utilization: useful FLOP/s over the peak."""
+    hfu: Share
+    """As MFU, recomputation counted as useful."""
+    tokens_per_second: NonNegative
+    tokens_per_second_per_gpu: NonNegative
+    step_seconds: NonNegative
+    """Mean duration of a step."""
+    phases: PhaseValues
+    """Share of the time in each phase, mean over ranks; they add up to 1."""
+
+
+class LastTick(Gauges):
+    """The last second: device readings over that second, the rest over the steps that ended in it."""
+
+    sm_active: Share
+    sm_occupancy: Share
+    tensor_active: Share
+    dram_active: Share
+    power_watts: NonNegative
+    """Mean per GPU."""
+    temperature_celsius: float
+
+
+class Window(Gauges):
+    """The last minute, from differences of the counters that Prometheus reads too."""
+
+    span_seconds: NonNegative
+    """How much of the minute there is: less than 60 early in a run."""
+
+
+class LearningView(Shape):
+    """The last step's learning values. Where one is NaN or infinite, JSON has no word for it: it is null."""
+
+    loss: float | None
+    """Null when it is not finite."""
+    loss_finite: bool
+    grad_norm: float | None
+    """Before clipping; null when it is not finite."""
+    grad_norm_finite: bool
+    learning_rate: NonNegative
+    loss_scale: NonNegative
+
+
+class RankState(Shape):
+    """One GPU in the last second."""
+
+    rank: Count
+    hostname: Name
+    gpu: Count
+    gpu_util_percent: Percent
+    sm_active: Share
+    sm_occupancy: Share
+    tensor_active: Share
+    dram_active: Share
+    power_watts: NonNegative
+    temperature_celsius: float
+    sm_clock_mhz: NonNegative
+    queue_batches: NonNegative
+    """Batches ready in the data loader."""
+    phases: PhaseValues
+    """Seconds of the last finished step."""
+
+
+class StateView(Shape):
+    """The last tick of the run."""
+
+    run: RunView
+    position: Position
+    last_tick: LastTick
+    last_minute: Window | None
+    """Null until the run has two finished ticks."""
+    reference: Gauges | None
+    """The same job without any fault; null where nobody measured it."""
+    learning: LearningView
+    ranks_total: Count
+    ranks: list[RankState]
+    """`limit` ranks from `first_rank` on."""
+
+
+class RankTimeline(Shape):
+    """The phases of one rank in one step."""
+
+    rank: Count
+    starts: PhaseValues
+    """Seconds after the step began at which each phase starts."""
+    seconds: PhaseValues
+    """How long each lasts; they add up to the step."""
+
+
+class StepView(Shape):
+    """The timeline of the last finished step."""
+
+    run: Name
+    step: Count
+    start_seconds: NonNegative
+    """Seconds since the run began."""
+    duration_seconds: NonNegative
+    slowest_rank: Count
+    """The rank that the others waited for."""
+    ranks_total: Count
+    ranks: list[RankTimeline]
+    """`limit` ranks from `first_rank` on."""
+
+
+class HistoryView(Shape):
+    """The last minutes, one value per tick, oldest first; all columns have the same length."""
+
+    run: Name
+    time: list[float]
+    """Unix time of each tick."""
+    gpu_util_percent: list[Percent]
+    mfu: list[Share]
+    step_seconds: list[NonNegative]
+    loss: list[float | None]
+    """Null where it was not finite."""
+    grad_norm: list[float | None]
+    """Null where it was not finite."""

@@ -1,0 +1,79 @@
+"""Errors as RFC 9457 problem details, all of them, with a JSON pointer for each thing that is wrong."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from http import HTTPStatus
+from typing import Any
+
+from starlette.responses import Response
+
+MEDIA_TYPE = "application/problem+json"
+_PREFIX = "urn:stepscope:problem:"
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorItem:
+    """One thing that is wrong with a request."""
+
+    source: str
+    """Where it stands: body, query, path or header."""
+    pointer: str
+    """JSON pointer into that place; empty for the whole of it."""
+    detail: str
+
+
+class ProblemError(Exception):
+    """Raised anywhere below a route to answer with a problem."""
+
+    def __init__(
+        self,
+        status: int,
+        kind: str,
+        detail: str,
+        *,
+        errors: Iterable[ErrorItem] = (),
+        headers: Mapping[str, str] | None = None,
+        extra: Mapping[str, object] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.kind = kind
+        self.detail = detail
+        self.errors = tuple(errors)
+        self.headers = dict(headers or {})
+        self.extra = dict(extra or {})
+
+    def response(self) -> Response:
+        """The answer that carries this problem."""
+        content: dict[str, Any] = {
+            "type": f"{_PREFIX}{self.kind}",
+            "title": HTTPStatus(self.status).phrase,
+            "status": self.status,
+            "detail": self.detail,
+        }
+        if self.errors:
+            content["errors"] = [_item(error) for error in self.errors]
+        body = json.dumps(content | self.extra, ensure_ascii=True, allow_nan=False).encode()
+        return Response(body, self.status, self.headers, MEDIA_TYPE)
+
+
+def pointer(parts: Iterable[object]) -> str:
+    """JSON pointer (RFC 6901) of a path of keys and indices."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def unprocessable(errors: Iterable[ErrorItem]) -> ProblemError:
+    """422 for a request that can be read but not carried out; the detail names the first error."""
+    items = tuple(errors)
+    first = items[0]
+    place = first.pointer.removeprefix("/") or first.source
+    more = f" (and {len(items) - 1} more)" if len(items) > 1 else ""
+    return ProblemError(422, "invalid-request", f"{place}: {first.detail}{more}", errors=items)
+
+
+def _item(error: ErrorItem) -> dict[str, str]:
+    content = asdict(error)
+    return {"in": content.pop("source"), **content}

@@ -1,0 +1,31 @@
+"""Which errors a route documents. Every one of them is a problem; openapi.py gives them their media type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stepscope.api.models.problem import ProblemView
+
+_ABOUT = {
+    400: "The body is not JSON, or doubtful JSON: a key twice, NaN, a number out of range, other encodings than UTF-8.",
+    401: "The token is missing or wrong.",
+    403: "The Origin is another one's.",
+    404: "There is no such thing.",
+    406: "The client does not take what this answers with.",
+    409: "The lab's state does not allow it now.",
+    413: "The body is too long.",
+    415: "The body is not JSON by its Content-Type.",
+    421: "The Host is not one that this lab answers to.",
+    422: "The request can be read and not be carried out; `errors` says why, each by JSON pointer.",
+    503: "The lab has nothing true to say yet; come back after `Retry-After`.",
+}
+
+ANY = (403, 421)
+"""What every request can meet."""
+READ = (*ANY, 406, 422)
+WRITE = (*READ, 400, 401, 413, 415)
+
+
+def problems(*codes: int) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that can answer with these errors."""
+    return {code: {"model": ProblemView, "description": _ABOUT[code]} for code in sorted(set(codes))}

@@ -1,0 +1,94 @@
+"""`/v1/faults` and `/v1/reset`: break the job, and put it right again."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import Body, Path, Query, Response
+
+from faults.record import NAME_PATTERN
+from faults.registry import kinds
+from faults.schedule import State
+from faults.spec import FaultSpec
+from stepscope.api.lab import CurrentLab
+from stepscope.api.models.faults import DryRun, FaultList, FaultView, Prediction, ResetView
+from stepscope.api.problems import ErrorItem, ProblemError, unprocessable
+from stepscope.api.query import Switch, Whole
+from stepscope.api.responses import READ, WRITE, problems
+from stepscope.api.routes.common import v1
+
+router = v1("faults")
+
+FaultName = Annotated[
+    str, Path(pattern=NAME_PATTERN, max_length=64, description="Yours to choose; it keeps two faults apart.")
+]
+
+
+@router.put(
+    "/faults/{name}",
+    responses=problems(*WRITE, 409) | {201: {"model": FaultView, "description": "A new fault."}},
+    response_description="The fault as it stands after a replacement or a repetition, or what a dry run found.",
+)
+def put_fault(
+    lab: CurrentLab,
+    response: Response,
+    name: FaultName,
+    body: Annotated[Any, Body()],
+    dry_run: Annotated[Switch, Query(description="Only say what it would do.")] = False,
+) -> FaultView | DryRun:
+    """Create or replace a fault; the same again changes nothing. It acts from the step that the answer names."""
+    spec = FaultSpec.from_mapping(body)
+    if dry_run:
+        shown, predicted = lab.engine.preview_fault(name, spec)
+        prediction = Prediction.model_validate(asdict(predicted))
+        return DryRun(fault=FaultView.model_validate(shown), predicted=prediction)
+    shown, created = lab.engine.put_fault(name, spec)
+    response.status_code = 201 if created else 200
+    return FaultView.model_validate(shown)
+
+
+@router.get("/faults", responses=problems(*READ))
+def list_faults(
+    lab: CurrentLab,
+    state: Annotated[State | None, Query(description="Only faults in this state.")] = None,
+    kind: Annotated[str | None, Query(description="Only faults of this kind.")] = None,
+    rank: Annotated[Whole | None, Query(description="Only faults that hit this rank.")] = None,
+) -> FaultList:
+    """The faults of the present run, those that ended included."""
+    if kind is not None and kind not in kinds():
+        raise unprocessable([ErrorItem("query", "/kind", f"must be one of {', '.join(kinds())}")])
+    found = lab.engine.list_faults(state=state, kind=kind, rank=rank)
+    return FaultList(faults=[FaultView.model_validate(fault) for fault in found])
+
+
+@router.get("/faults/{name}", responses=problems(*READ, 404))
+def get_fault(lab: CurrentLab, name: FaultName) -> FaultView:
+    """One fault, also after it has ended."""
+    try:
+        return FaultView.model_validate(lab.engine.get_fault(name))
+    except KeyError:
+        raise _unknown() from None
+
+
+@router.delete("/faults/{name}", status_code=204, responses=problems(*WRITE, 404), response_description="Cleared.")
+def clear_fault(
+    lab: CurrentLab,
+    name: FaultName,
+    immediate: Annotated[Switch, Query(description="Without its ramp down.")] = False,
+) -> None:
+    """Clear a fault, with its ramp down unless `immediate`. One that has ended already stays as it is."""
+    try:
+        lab.engine.clear_fault(name, immediate=immediate)
+    except KeyError:
+        raise _unknown() from None
+
+
+@router.post("/reset", responses=problems(*WRITE))
+def reset(lab: CurrentLab) -> ResetView:
+    """Clear every fault at once and put the model back to its last good checkpoint."""
+    return ResetView(effective_from_step=lab.engine.reset())
+
+
+def _unknown() -> ProblemError:
+    return ProblemError(404, "not-found", "This run has seen no fault of this name.")

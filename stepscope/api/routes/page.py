@@ -1,0 +1,73 @@
+"""The small page at `/`, and `/docs` without the internet: files from installed packages, under a strict policy."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from fastapi import APIRouter
+from starlette.responses import FileResponse
+
+from stepscope.api.problems import ProblemError
+
+router = APIRouter(include_in_schema=False)
+
+WEB = Path(__file__).parents[2] / "web"
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+_STRICT = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
+# Swagger's interface draws icons from data: addresses and sets styles inline.
+_DOCS = f"{_STRICT}; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
+_SWAGGER = ("swagger-ui-bundle.js", "swagger-ui.css")
+
+
+@router.get("/")
+def home() -> FileResponse:
+    """The page."""
+    return _file(WEB / "index.html", _STRICT)
+
+
+@router.get("/docs")
+def docs() -> FileResponse:
+    """The API, to read and to try."""
+    return _file(WEB / "docs.html", _DOCS)
+
+
+@router.get("/web/{name}")
+def web(name: str) -> FileResponse:
+    """What the pages are made of."""
+    if name not in _web_files():
+        raise ProblemError(404, "not-found", "There is no such file.")
+    return _file(WEB / name, _STRICT)
+
+
+@router.get("/docs/{name}")
+def swagger(name: str) -> FileResponse:
+    """Swagger UI, as the package fastapi-offline ships it."""
+    if name not in _SWAGGER:
+        raise ProblemError(404, "not-found", "There is no such file.")
+    return _file(_swagger_folder() / name, _DOCS)
+
+
+def _file(path: Path, policy: str) -> FileResponse:
+    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer"}
+    return FileResponse(path, headers=headers, media_type=_TYPES[path.suffix])
+
+
+@cache
+def _web_files() -> frozenset[str]:
+    return frozenset(path.name for path in WEB.iterdir() if path.suffix in _TYPES)
+
+
+@cache
+def _swagger_folder() -> Path:
+    # Looked up, not imported: the package's own code is not needed.
+    spec = find_spec("fastapi_offline")
+    if spec is None or spec.origin is None:
+        raise ProblemError(503, "docs-missing", "The package fastapi-offline is missing: pip install 'stepscope[lab]'.")
+    return Path(spec.origin).parent / "static"

@@ -1,0 +1,132 @@
+"""JSON Schema of a fault as it may be put, from the registry and the limits. The checks themselves stay in `faults`."""
+
+from __future__ import annotations
+
+from faults.checks import Range
+from faults.kind import Kind
+from faults.registry import kinds, params_schema
+from faults.spec import INTENSITIES, LIMITS, MAX_NOTE, SHAPES
+from faults.target import Mode
+
+Json = dict[str, object]
+
+EXAMPLES: Json = {
+    "starve": {
+        "summary": "Starve the input",
+        "value": {"kind": "io_starvation", "params": {"mode": "tail"}, "intensity": 1.0, "duration_seconds": 300},
+    },
+    "straggler": {
+        "summary": "Slow rank 2 down",
+        "value": {"kind": "straggler", "target": {"mode": "ranks", "value": [2]}, "open_ended": True},
+    },
+}
+
+_WORDS = ", ".join(f"{word} is {value:g}" for word, value in INTENSITIES.items())
+_ABOUT = {
+    "intensity": f"How much of the kind's effect, at the peak; {_WORDS}.",
+    "start_after_seconds": "Delay from now.",
+    "duration_seconds": "From the start, ramp-up included. Required unless open_ended is true.",
+    "ramp_up_seconds": "Time from nothing to the full intensity; only with shape linear.",
+    "ramp_down_seconds": "Time from the full intensity to nothing once the fault ends; only with shape linear.",
+    "seed": "Fixes every random choice of this fault; left out, it follows from the run's seed and the fault's name.",
+}
+_NULLABLE = ("duration_seconds", "seed")
+_DEFAULTS = {"intensity": 1.0, "start_after_seconds": 0.0, "ramp_up_seconds": 0.0, "ramp_down_seconds": 0.0}
+
+
+def fault_write() -> Json:
+    """A fault: one of the kinds."""
+    return {
+        "title": "FaultWrite",
+        "description": "A fault to put: a kind with its parameters, whom it hits, how strongly and when.",
+        "oneOf": [{"$ref": f"#/components/schemas/{component(kind)}"} for kind in kinds().values()],
+        "discriminator": {
+            "propertyName": "kind",
+            "mapping": {name: f"#/components/schemas/{component(kind)}" for name, kind in kinds().items()},
+        },
+    }
+
+
+def component(kind: Kind) -> str:
+    """Name of the kind's schema under `components`."""
+    return "FaultWrite_" + kind.name
+
+
+def components() -> dict[str, Json]:
+    """Every schema that `fault_write` needs, itself included."""
+    return {"FaultWrite": fault_write()} | {component(kind): _fault_of(kind) for kind in kinds().values()}
+
+
+def _fault_of(kind: Kind) -> Json:
+    properties: Json = {
+        "kind": {"const": kind.name},
+        "params": params_schema(kind),
+        "target": {
+            "description": "Whom it hits; left out or null, the kind's default.",
+            "oneOf": [{"type": "null"}, *(_target(mode) for mode in kind.target_modes)],
+        },
+        "open_ended": {"type": "boolean", "default": False, "description": "Lasts until it is cleared."},
+        "shape": {"type": "string", "enum": list(SHAPES), "default": "linear", "description": "step has no ramps."},
+        "note": {"type": "string", "maxLength": MAX_NOTE, "default": "", "description": "For people."},
+    }
+    properties |= {name: _limited(name) for name in LIMITS}
+    return {
+        "title": f"A fault of kind {kind.name}",
+        "description": kind.summary,
+        "type": "object",
+        "properties": properties,
+        "required": ["kind"],
+        "additionalProperties": False,
+        "allOf": [{"anyOf": [_TIMED, _OPEN]}, {"anyOf": [_LINEAR, _STEP]}],
+    }
+
+
+_TIMED: Json = {
+    "required": ["duration_seconds"],
+    "properties": {"duration_seconds": {"type": "number"}, "open_ended": {"const": False}},
+}
+_OPEN: Json = {
+    "required": ["open_ended"],
+    "properties": {"duration_seconds": {"type": "null"}, "open_ended": {"const": True}},
+}
+_LINEAR: Json = {"properties": {"shape": {"const": "linear"}}}
+_STEP: Json = {"properties": {"ramp_up_seconds": {"const": 0}, "ramp_down_seconds": {"const": 0}}}
+
+
+def _limited(name: str) -> Json:
+    schema = _number(LIMITS[name], kind="integer" if name == "seed" else "number")
+    if name in _NULLABLE:
+        schema["type"] = [schema["type"], "null"]
+    if name in _DEFAULTS:
+        schema["default"] = _DEFAULTS[name]
+    if name.endswith("_seconds"):
+        schema["x-unit"] = "seconds"
+    return schema | {"description": _ABOUT[name]}
+
+
+def _number(limits: Range, *, kind: str) -> Json:
+    schema: Json = {"type": kind}
+    if limits.minimum is not None:
+        schema["exclusiveMinimum" if limits.above else "minimum"] = limits.minimum
+    if limits.maximum is not None:
+        schema["maximum"] = limits.maximum
+    return schema
+
+
+def _target(mode: Mode) -> Json:
+    indices: Json = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1, "uniqueItems": True}
+    values: dict[Mode, Json] = {
+        "all": {"type": "null"},
+        "one": {"type": "null"},
+        "count": {"type": "integer", "minimum": 1},
+        "percent": {"type": "number", "exclusiveMinimum": 0, "maximum": 100},
+        "ranks": indices,
+        "nodes": indices | {"type": ["array", "null"]},
+    }
+    needed = mode in ("count", "percent", "ranks")
+    return {
+        "type": "object",
+        "properties": {"mode": {"const": mode}, "value": values[mode]},
+        "required": ["mode", "value"] if needed else ["mode"],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,192 @@
+"""From a tick's arrays to what the API says of it."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+
+from simulator.engine import Engine
+from simulator.observation import PHASES, Floats, RunInfo, Tick
+from stepscope.api.models.base import PhaseValues
+from stepscope.api.models.state import (
+    HistoryView,
+    LastTick,
+    LearningView,
+    Position,
+    RankState,
+    RankTimeline,
+    RunView,
+    StepView,
+    Window,
+)
+
+CHART_SECONDS = 300
+WINDOW_SECONDS = 60
+
+
+def rfc3339(unix_seconds: float) -> str:
+    """UTC to the millisecond."""
+    return datetime.fromtimestamp(unix_seconds, tz=UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def finite(value: float) -> float | None:
+    """`value`, or None where JSON has no word for it."""
+    return value if math.isfinite(value) else None
+
+
+def run_view(info: RunInfo) -> RunView:
+    """What does not change while a run lasts."""
+    return RunView(
+        run=info.run,
+        preset=info.preset,
+        seed=info.seed,
+        model=info.model,
+        precision=info.precision,
+        strategy=info.strategy,
+        flops_convention=info.flops_convention,
+        gpu_model=info.gpu_model,
+        ranks=info.ranks,
+        nodes=info.nodes,
+        gpus_per_node=info.gpus_per_node,
+        hostnames=list(info.hostnames),
+        tokens_per_step=info.tokens_per_step,
+        peak_flops_per_second=info.peak_flops_per_second,
+        warnings=list(info.warnings),
+    )
+
+
+def position(tick: Tick, engine: Engine) -> Position:
+    """How far the run has come, and how well the engine keeps up."""
+    return Position(
+        tick=tick.index,
+        seconds=tick.seconds,
+        time=rfc3339(tick.timestamp),
+        step=tick.counters.steps,
+        next_step=tick.next_step,
+        lag_seconds=engine.lag_seconds,
+        skipped_seconds=engine.skipped_seconds,
+        failure=engine.failure,
+    )
+
+
+def last_tick(tick: Tick, engine: Engine) -> LastTick:
+    """The run as a whole over the last second."""
+    devices, info = tick.devices, tick.info
+    rate = info.tokens_per_step / tick.step_seconds if tick.step_seconds > 0 else 0.0
+    return LastTick(
+        gpu_util_percent=float(devices.gpu_util_percent.mean()),
+        mfu=tick.step_mfu,
+        hfu=tick.step_hfu,
+        tokens_per_second=rate,
+        tokens_per_second_per_gpu=rate / info.ranks,
+        step_seconds=tick.step_seconds,
+        phases=_shares(engine),
+        sm_active=float(devices.sm_active.mean()),
+        sm_occupancy=float(devices.sm_occupancy.mean()),
+        tensor_active=float(devices.tensor_active.mean()),
+        dram_active=float(devices.dram_active.mean()),
+        power_watts=float(devices.power_watts.mean()),
+        temperature_celsius=float(devices.temperature_celsius.mean()),
+    )
+
+
+def last_minute(tick: Tick, engine: Engine) -> Window | None:
+    """The same from the counters over the last minute; None until there are two ticks."""
+    info = tick.info
+    averages = engine.history.averages(peak_flops_per_second=info.peak_flops_per_second, seconds=WINDOW_SECONDS)
+    if averages is None:
+        return None
+    return Window(
+        span_seconds=averages.seconds,
+        gpu_util_percent=averages.gpu_util_percent,
+        mfu=averages.mfu,
+        hfu=averages.mfu * info.hardware_flops_per_token / info.flops_per_token,
+        tokens_per_second=averages.tokens_per_second,
+        tokens_per_second_per_gpu=averages.tokens_per_second / info.ranks,
+        step_seconds=averages.step_seconds,
+        phases=PhaseValues(**averages.phases),
+    )
+
+
+def learning(tick: Tick) -> LearningView:
+    """Values of the last step."""
+    values = tick.learning
+    return LearningView(
+        loss=finite(values.loss),
+        loss_finite=math.isfinite(values.loss),
+        grad_norm=finite(values.grad_norm),
+        grad_norm_finite=math.isfinite(values.grad_norm),
+        learning_rate=values.learning_rate,
+        loss_scale=values.loss_scale,
+    )
+
+
+def rank_states(tick: Tick, ranks: range) -> list[RankState]:
+    """One entry per rank of `ranks`."""
+    devices, info, step = tick.devices, tick.info, tick.last_step
+    return [
+        RankState(
+            rank=rank,
+            hostname=info.hostnames[info.gpus[rank].node],
+            gpu=info.gpus[rank].gpu,
+            gpu_util_percent=float(devices.gpu_util_percent[rank]),
+            sm_active=float(devices.sm_active[rank]),
+            sm_occupancy=float(devices.sm_occupancy[rank]),
+            tensor_active=float(devices.tensor_active[rank]),
+            dram_active=float(devices.dram_active[rank]),
+            power_watts=float(devices.power_watts[rank]),
+            temperature_celsius=float(devices.temperature_celsius[rank]),
+            sm_clock_mhz=float(devices.sm_clock_mhz[rank]),
+            queue_batches=float(tick.queue_batches[rank]),
+            phases=_column(step.seconds if step else None, rank),
+        )
+        for rank in ranks
+    ]
+
+
+def step_view(tick: Tick, ranks: range) -> StepView | None:
+    """The timeline of the last finished step; None before the first."""
+    step = tick.last_step
+    if step is None:
+        return None
+    return StepView(
+        run=tick.info.run,
+        step=step.step,
+        start_seconds=step.start_seconds,
+        duration_seconds=step.duration_seconds,
+        slowest_rank=step.slowest_rank,
+        ranks_total=tick.info.ranks,
+        ranks=[
+            RankTimeline(rank=rank, starts=_column(step.starts, rank), seconds=_column(step.seconds, rank))
+            for rank in ranks
+        ],
+    )
+
+
+def history_view(tick: Tick, engine: Engine) -> HistoryView:
+    """The last five minutes."""
+    samples = [sample for sample in engine.history.samples() if sample.run == tick.info.run][-CHART_SECONDS:]
+    return HistoryView(
+        run=tick.info.run,
+        time=[sample.timestamp for sample in samples],
+        gpu_util_percent=[sample.gpu_util_percent for sample in samples],
+        mfu=[sample.mfu for sample in samples],
+        step_seconds=[sample.step_seconds for sample in samples],
+        loss=[finite(sample.loss) for sample in samples],
+        grad_norm=[finite(sample.grad_norm) for sample in samples],
+    )
+
+
+def _shares(engine: Engine) -> PhaseValues:
+    """Share of the last second in each phase, mean over ranks, from the counters."""
+    nothing = (0.0,) * len(PHASES)
+    samples = engine.history.samples()[-2:]
+    before, now = [(0.0, nothing)] * (2 - len(samples)) + [(s.seconds, s.phase_seconds) for s in samples]
+    length = now[0] - before[0]
+    shares = [(b - a) / length if length > 0 else 0.0 for a, b in zip(before[1], now[1], strict=True)]
+    return PhaseValues(**dict(zip(PHASES, shares, strict=True)))
+
+
+def _column(phases: Floats | None, rank: int) -> PhaseValues:
+    values = [0.0] * len(PHASES) if phases is None else phases[:, rank].tolist()
+    return PhaseValues(**dict(zip(PHASES, values, strict=True)))

@@ -1,0 +1,74 @@
+// The last tick as numbers, bars and one sentence.
+
+const PHASES = {
+  data_wait: "data wait",
+  h2d: "host to device",
+  forward: "forward",
+  backward: "backward",
+  collective_wait: "collective wait",
+  collective: "collective",
+  optimizer: "optimizer",
+  checkpoint: "checkpoint",
+  stall: "stall",
+};
+const $ = (id) => document.getElementById(id);
+const put = (id, text) => {
+  const node = $(id);
+  if (node.textContent !== text) node.textContent = text;
+};
+const percent = (ratio, digits = 0) => `${(100 * ratio).toFixed(digits)} %`;
+const short = (value) => (value === 0 || (value >= 0.001 && value < 1e5) ? value.toPrecision(4) : value.toExponential(2));
+const parts = {};
+
+export function buildPhases(bar, legend) {
+  for (const [name, label] of Object.entries(PHASES)) {
+    const piece = document.createElement("span");
+    const item = document.createElement("li");
+    const swatch = document.createElement("i");
+    const share = document.createElement("b");
+    piece.style.background = swatch.style.background = `var(--p-${name})`;
+    item.append(swatch, label, share);
+    bar.append(piece);
+    legend.append(item);
+    parts[name] = { piece, item, share };
+  }
+}
+
+function showPhases(phases) {
+  for (const [name, { piece, item, share }] of Object.entries(parts)) {
+    const ratio = phases[name];
+    piece.style.flexBasis = `${100 * ratio}%`;
+    piece.hidden = item.hidden = ratio < 0.0005;
+    share.textContent = percent(ratio, 1);
+  }
+}
+
+function number(id, value, finite = true) {
+  $(id).classList.toggle("bad", !finite);
+  put(id, finite ? short(value) : "not finite");
+}
+
+function reading({ last_tick: now, reference }) {
+  const waiting = now.phases.data_wait + now.phases.collective_wait + now.phases.stall;
+  const base = `The GPUs look ${now.gpu_util_percent.toFixed(0)} % busy and deliver ${percent(now.mfu)} of their peak; ${percent(waiting)} of a step is waiting.`;
+  if (!reference || reference.mfu <= 0) return base;
+  const ratio = now.mfu / reference.mfu;
+  if (Math.abs(ratio - 1) < 0.03) return `${base} This is the job's healthy pace.`;
+  return `${base} That is ${percent(ratio)} of the healthy pace, which utilization (healthy: ${reference.gpu_util_percent.toFixed(0)} %) hardly tells.`;
+}
+
+export function showState(state) {
+  const { run, last_tick: now, learning } = state;
+  put("run", `${run.run} · ${run.ranks} × ${run.gpu_model} · ${run.model}, ${run.precision}, ${run.strategy} · step ${state.position.step}`);
+  put("util", now.gpu_util_percent.toFixed(1));
+  put("mfu", (100 * now.mfu).toFixed(1));
+  put("step", `${now.step_seconds.toFixed(3)} s, mean over ranks`);
+  put("chart-text", `the last five minutes; now ${now.gpu_util_percent.toFixed(0)} % and ${percent(now.mfu)}`);
+  put("reading", reading(state));
+  showPhases(now.phases);
+  number("loss", learning.loss, learning.loss_finite);
+  number("grad_norm", learning.grad_norm, learning.grad_norm_finite);
+  put("tokens", Math.round(now.tokens_per_second_per_gpu).toLocaleString());
+  for (const name of ["sm_active", "sm_occupancy", "tensor_active"]) put(name, percent(now[name]));
+  put("power", `${now.power_watts.toFixed(0)} W`);
+}
