@@ -185,7 +185,7 @@ class Engine:
                 raise ValueError(f"run: {run!r} is the label of the run in progress; a new run needs a new one")
             with self._recording() as old:
                 old.faults.abort_all(at_seconds=old.seconds, next_step=old.next_step)
-                self.journal.add(old, "run_ended")
+            self.journal.add(old, "run_ended")
             self.failure = None
             self._begin(spec, seed=seed, run=run)
         self.pump()

@@ -139,16 +139,18 @@ def _fsdp_chain(spec: JobSpec, fit: AllReduceFit, parameter_bytes: float, conten
     )
 
 
-def kernel_seconds(chain: Chain, start: Floats, window: Floats, arrival: Floats) -> Floats:
+def kernel_seconds(chain: Chain, start: Floats, window: Floats, arrival: Floats, end: Floats) -> Floats:
     """Time inside collective kernels per step and rank, overlapped part and spinning included.
 
     `start`, `window` (dilated), `arrival` and the answer have shape (steps, ranks). A rank enters the kernel of
     bucket k when it has the bucket ready and the stream is free, and leaves with everyone: `Σ_k (E_k - max(R_rk,
-    E_{k-1}))`. Without buckets in flight all transfers follow the barrier of the last arrival.
+    E_{k-1}))`. Without buckets in flight transfers and the wait for the last arrival add up, within the time from the
+    rank's own start to `end`, shape (steps,).
     """
     if not chain.bucketed:
-        spinning: Floats = arrival.max(axis=1, keepdims=True) - arrival
-        return chain.total_seconds + spinning
+        spinning = arrival.max(axis=1, keepdims=True) - arrival
+        most: Floats = np.minimum(chain.total_seconds + spinning, end[:, None] - start)
+        return most
     ready = start[:, :, None] + window[:, :, None] * chain.ready
     everyone = ready.max(axis=1)
     done_before = np.concatenate(([0.0], np.cumsum(chain.seconds)[:-1]))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from dataclasses import fields
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,10 +21,11 @@ from simulator.job import JobSpec
 from simulator.learning import LearnedStep, LearningModel
 from simulator.ledger import Ledger
 from simulator.loader import LoaderQueue
-from simulator.observation import FaultView, Floats, Learning, StepTrace, Tick
+from simulator.observation import Counters, Devices, FaultView, Floats, Learning, StepTrace, Tick
 from simulator.timeline import Conditions, StepBlock, StepModel
 from simulator.windows import integrate
 
+T = TypeVar("T", Devices, Counters)
 TICK_SECONDS = 1.0
 _MOST_STEPS_AT_ONCE = 1_024
 
@@ -116,8 +119,8 @@ class Run:
             seconds=end,
             timestamp=self._start_timestamp + end,
             next_step=self._next_step,
-            devices=devices,
-            counters=self._ledger.counters(),
+            devices=frozen(devices),
+            counters=frozen(self._ledger.counters()),
             learning=self._last,
             queue_batches=self._loader.visible_batches(self._next_step, at_seconds=end, effects=effects),
             step_mfu=self._ledger.step_mfu,
@@ -183,6 +186,15 @@ class Run:
             self._last = learned.values
             self._last_step = trace(step)
         return ended
+
+
+def frozen(readings: T) -> T:
+    """The same readings with every array made read-only: many readers share them."""
+    for field in fields(readings):
+        value = getattr(readings, field.name)
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+    return readings
 
 
 def trace(step: StepBlock) -> StepTrace:

@@ -143,7 +143,7 @@ class StepModel:
         assert phases.min() >= 0.0, "no phase may be negative"
         starts = np.cumsum(np.concatenate(([0.0], durations[:-1])))
         matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1))
-        kernels = kernel_seconds(chain, start, dilated, arrival)
+        kernels = kernel_seconds(chain, start, dilated, arrival, end)
         return StepBlock(first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio)
 
     def is_checkpoint(self, step: int) -> bool:

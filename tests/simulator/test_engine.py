@@ -1,0 +1,176 @@
+"""The engine keeps time, says when it cannot, and survives a crash of the run."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+
+from faults.parse import parse_fault
+from simulator.clock import ManualClock
+from simulator.engine import Engine
+from simulator.observation import Tick
+from simulator.presets import preset
+from tests.simulator.jobs import small
+
+
+class Stage:
+    """An engine without a thread, and the clock that drives it."""
+
+    def __init__(self, **changes: Any) -> None:
+        self.clock = ManualClock()
+        self.engine = Engine(small(**changes), seed=1, clock=self.clock)
+
+    def turn(self, seconds: float) -> int:
+        self.clock.turn(seconds)
+        return self.engine.pump()
+
+    @property
+    def tick(self) -> Tick:
+        tick = self.engine.tick
+        assert tick is not None
+        return tick
+
+
+def test_the_first_tick_is_there_at_once_and_one_comes_every_second() -> None:
+    stage = Stage()
+    assert stage.engine.tick is None
+    assert stage.turn(0.0) == 1
+    assert stage.turn(0.4) == 0
+    assert stage.turn(0.7) == 1
+    assert stage.tick.timestamp == pytest.approx(stage.clock.time() - 0.1)
+    assert stage.turn(1.0) == 1
+
+
+def test_a_late_tick_is_caught_up_and_lag_is_reported_meanwhile() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    stage.clock.turn(12.5)
+    assert stage.engine.lag_seconds == pytest.approx(11.5)
+    assert stage.engine.pump() == 12
+    assert stage.engine.lag_seconds == 0.0
+    assert stage.tick.timestamp == pytest.approx(stage.clock.time() - 0.5)
+
+
+def test_a_backlog_too_long_is_skipped_said_and_counted() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    assert stage.turn(3_600.0) == 1
+    assert stage.engine.skipped_seconds == pytest.approx(3_599.0)
+    assert stage.tick.seconds == 2.0
+    assert stage.tick.timestamp == pytest.approx(stage.clock.time())
+    assert [entry.event for entry in stage.engine.journal.after(1)] == ["clock_moved"]
+
+
+def test_timestamps_follow_a_wall_clock_that_was_set() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    stage.clock.set_wall(7_200.0)
+    stage.turn(1.0)
+    assert stage.tick.timestamp == pytest.approx(stage.clock.time())
+    assert stage.tick.seconds == 2.0
+
+
+def test_a_fault_acts_from_the_step_that_the_answer_names() -> None:
+    stage = Stage()
+    stage.turn(5.0)
+    shown, created = stage.engine.put_fault("slow", parse_fault("straggler:ranks=2,slowdown=2"))
+    assert created
+    assert shown["effective_from_step"] == stage.tick.next_step
+    stage.turn(1.0)
+    assert stage.tick.step_mfu < 0.7 * stage.engine.history.samples()[0].mfu
+    assert [view.name for view in stage.tick.faults] == ["slow"]
+    stage.engine.clear_fault("slow")
+    stage.turn(1.0)
+    assert stage.tick.faults == ()
+    events = [(entry.event, entry.name) for entry in stage.engine.journal.after(0) if entry.name]
+    assert events == [("created", "slow"), ("started", "slow"), ("peaked", "slow"), ("cleared", "slow")]
+    assert stage.engine.fault_event_counts()["straggler", "cleared"] == 1
+
+
+def test_reset_clears_faults_and_brings_a_diverged_model_back() -> None:
+    stage = Stage(clip_norm=None)
+    stage.turn(3.0)
+    stage.engine.put_fault("boom", parse_fault("gradient_explosion"))
+    stage.turn(5.0)
+    assert stage.tick.learning.loss != stage.tick.learning.loss
+    stage.engine.reset()
+    stage.turn(2.0)
+    assert stage.tick.learning.loss == pytest.approx(stage.tick.learning.loss)
+    assert all(fault["state"] == "cleared" for fault in stage.engine.list_faults())
+
+
+def test_a_new_job_gets_a_new_label_and_ends_the_faults_of_the_old_one() -> None:
+    stage = Stage()
+    stage.turn(3.0)
+    stage.engine.put_fault("slow", parse_fault("straggler"))
+    stage.engine.start_job("anatomy-32gpu", seed=9)
+    assert stage.tick.info.run == "anatomy-32gpu-2"
+    assert stage.tick.counters.phase_seconds.sum() == pytest.approx(32.0)
+    assert stage.engine.list_faults() == []
+    assert [entry.event for entry in stage.engine.journal.after(2)] == ["aborted", "run_ended", "run_started"]
+    with pytest.raises(ValueError, match="run: 'anatomy-32gpu-2'"):
+        stage.engine.start_job("anatomy-32gpu", seed=9, run="anatomy-32gpu-2")
+    with pytest.raises(ValueError, match="preset: 'x' is not one of"):
+        stage.engine.start_job("x", seed=9)
+
+
+def test_a_crash_stops_the_run_is_said_and_a_new_job_goes_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage = Stage()
+    stage.turn(2.0)
+    last = stage.tick
+
+    def crash() -> None:
+        raise RuntimeError("out of cheese")
+
+    monkeypatch.setattr(stage.engine._run, "advance", crash)
+    assert stage.turn(1.0) == 0
+    failure = stage.engine.failure
+    assert failure == "RuntimeError: out of cheese"
+    assert "the run crashed" in caplog.text
+    assert stage.tick is last
+    assert stage.turn(60.0) == 0
+    stage.engine.start_job("workshop-4gpu", seed=1)
+    assert stage.engine.failure is None
+    assert stage.turn(1.0) == 1
+
+
+def test_a_dry_run_predicts_and_changes_nothing() -> None:
+    stage = Stage()
+    stage.turn(3.0)
+    shown, prediction = stage.engine.preview_fault("slow", parse_fault("straggler:ranks=2,slowdown=1.5"))
+    assert shown["state"] == "active"
+    assert prediction.step_seconds.after > 1.3 * prediction.step_seconds.before
+    assert prediction.mfu.after < 0.8 * prediction.mfu.before
+    assert stage.engine.list_faults() == []
+    before = len(stage.engine.journal.after(0))
+    stage.turn(1.0)
+    assert len(stage.engine.journal.after(0)) == before
+    assert stage.tick.faults == ()
+
+
+def test_a_thread_runs_the_engine_and_stops() -> None:
+    engine = Engine(preset("workshop-4gpu"), seed=1)
+    engine.start()
+    entries = engine.journal.wait_after(0, timeout_seconds=5.0)
+    assert entries[0].event == "run_started"
+    engine.stop()
+    assert not any(thread.name == "engine" and thread.is_alive() for thread in threading.enumerate())
+    assert engine.journal.closed
+
+
+def test_averages_over_the_last_minute_come_from_counters() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    peak = stage.tick.info.peak_flops_per_second
+    assert stage.engine.history.averages(peak_flops_per_second=peak) is None
+    for _ in range(90):
+        stage.turn(1.0)
+    averages = stage.engine.history.averages(peak_flops_per_second=peak)
+    assert averages is not None
+    assert averages.seconds == 60.0
+    assert averages.mfu == pytest.approx(stage.tick.step_mfu, rel=0.02)
+    assert sum(averages.phases.values()) == pytest.approx(1.0)
