@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 CODE := stepscope diagnosis exporter simulator faults grafana prometheus tests
 COMPOSE := docker compose
 
-.PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules bench clean
+.PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules picture bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -86,6 +86,9 @@ dashboards: $(VENV)/.dev ## write the boards again from their code
 
 rules: $(VENV)/.dev ## write the Prometheus rules again from their code
 	$(BIN)/python prometheus/build_rules.py
+
+picture: $(VENV)/.dev ## draw the README's picture again from a headless run
+	$(BIN)/python -m stepscope.picture
 
 bench: $(VENV)/.dev ## measure what BENCHMARKS.md states
 	$(BIN)/python -m tests.bench $(ARGS)
