@@ -1,0 +1,71 @@
+"""`stepscope lab`: simulator, API, page and metrics on one port."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+from collections.abc import Mapping
+
+from stepscope.cli.errors import CliError, UsageError
+from stepscope.cli.first_steps import first_steps, program_name
+from stepscope.cli.parser import DEFAULT_PRESET, DEFAULT_SEED, Commands, command, seed
+from stepscope.cli.runtime import one_blas_thread
+from stepscope.cli.simulate import job_named
+
+_EPILOG = """\
+every option can come from the environment: STEPSCOPE_PRESET, STEPSCOPE_SEED, STEPSCOPE_HOST, STEPSCOPE_PORT,
+STEPSCOPE_TOKEN; also STEPSCOPE_OPEN_WRITES, STEPSCOPE_ALLOWED_HOSTS and STEPSCOPE_CONFIG, a TOML file of settings"""
+
+
+def add(commands: Commands) -> None:
+    """Add the command."""
+    parser = command(commands, "lab", run, summary="run a job in real time, with API, page and metrics", epilog=_EPILOG)
+    parser.add_argument("--preset", help=f"job to run, see stepscope presets (default: {DEFAULT_PRESET})")
+    parser.add_argument("--seed", type=seed, help=f"fixes every random draw (default: {DEFAULT_SEED})")
+    parser.add_argument("--host", help="address to listen at (default: 127.0.0.1, which only this machine can reach)")
+    parser.add_argument("--port", help="port to listen at, 0 for a free one (default: 8000)")
+    parser.add_argument(
+        "--token", help="token that guards the truth and, off this machine, writes (default: made at start)"
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until SIGTERM or Ctrl-C."""
+    one_blas_thread()
+    from stepscope.api.settings import SettingsError, load_settings
+
+    try:
+        overrides = {"host": args.host, "port": args.port, "token": args.token}
+        settings = load_settings(os.environ, overrides=overrides)
+    except SettingsError as error:
+        raise UsageError(str(error)) from None
+    preset, key = _preset(args, os.environ)
+    job, job_seed = job_named(preset, key=key), _seed(args, os.environ)
+
+    from simulator.engine import Engine
+    from stepscope.api import serve
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    print(f"{job.preset}: {job.title}; seed {job_seed}")
+    print(first_steps(settings.port, needs_token=settings.writes_need_token, program=program_name()), flush=True)
+    try:
+        return serve.run(settings, Engine(job, seed=job_seed))
+    except SettingsError as error:
+        raise CliError(str(error)) from None
+
+
+def _preset(args: argparse.Namespace, environ: Mapping[str, str]) -> tuple[str, str]:
+    if args.preset is not None:
+        return args.preset, "--preset"
+    return environ.get("STEPSCOPE_PRESET") or DEFAULT_PRESET, "STEPSCOPE_PRESET"
+
+
+def _seed(args: argparse.Namespace, environ: Mapping[str, str]) -> int:
+    if args.seed is not None:
+        return int(args.seed)
+    text = environ.get("STEPSCOPE_SEED")
+    try:
+        return seed(text) if text else DEFAULT_SEED
+    except argparse.ArgumentTypeError as error:
+        raise UsageError(f"STEPSCOPE_SEED: {error}") from None
