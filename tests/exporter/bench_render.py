@@ -14,10 +14,10 @@ import time
 from collections.abc import Callable, Iterator
 
 from prometheus_client import CollectorRegistry, Metric, generate_latest
-from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.registry import Collector
 
 from exporter.pages import Pages
+from tests.exporter.exposition import official
 from tests.exporter.ticks import StubClock, StubEngine, run_info, tick
 
 GPUS = 1_220
@@ -81,7 +81,7 @@ def _families(body: bytes) -> list[Metric]:
         line.rsplit(" ", 1)[0] + " gauge\n" if line.startswith("# TYPE") and line.endswith(" counter\n") else line
         for line in body.decode().splitlines(keepends=True)
     )
-    return list(text_string_to_metric_families(text))
+    return official(text, openmetrics=False)
 
 
 def _values(families: list[Metric]) -> dict[tuple[str, frozenset[tuple[str, str]]], float]:
