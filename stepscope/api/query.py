@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Annotated
 
 from fastapi import Query, Request
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 
 from stepscope.api.problems import ErrorItem, pointer, unprocessable
 
@@ -46,8 +46,8 @@ def _whole(value: object) -> object:
 Switch = Annotated[bool, BeforeValidator(_boolean)]
 """`true` or `false`, no other spelling."""
 
-Whole = Annotated[int, BeforeValidator(_whole), Query(ge=0, le=10**18 - 1)]
+Whole = Annotated[int, Field(ge=0, le=10**18 - 1), BeforeValidator(_whole)]
 """Digits only."""
 
 FirstRank = Annotated[Whole, Query(description="First rank to show.")]
-Limit = Annotated[Whole, Query(ge=1, le=1024, description="Ranks to show at most.")]
+Limit = Annotated[int, Field(ge=1, le=1024), BeforeValidator(_whole), Query(description="Ranks to show at most.")]

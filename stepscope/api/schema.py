@@ -7,6 +7,7 @@ from faults.kind import Kind
 from faults.registry import kinds, params_schema
 from faults.spec import INTENSITIES, LIMITS, MAX_NOTE, SHAPES
 from faults.target import Mode
+from stepscope.api.body import MAX_INTEGER
 
 Json = dict[str, object]
 
@@ -114,11 +115,16 @@ def _number(limits: Range, *, kind: str) -> Json:
 
 
 def _target(mode: Mode) -> Json:
-    indices: Json = {"type": "array", "items": {"type": "integer", "minimum": 0}, "minItems": 1, "uniqueItems": True}
+    indices: Json = {
+        "type": "array",
+        "items": {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER},
+        "minItems": 1,
+        "uniqueItems": True,
+    }
     values: dict[Mode, Json] = {
         "all": {"type": "null"},
         "one": {"type": "null"},
-        "count": {"type": "integer", "minimum": 1},
+        "count": {"type": "integer", "minimum": 1, "maximum": MAX_INTEGER},
         "percent": {"type": "number", "exclusiveMinimum": 0, "maximum": 100},
         "ranks": indices,
         "nodes": indices | {"type": ["array", "null"]},

@@ -65,7 +65,10 @@ async function act(button, [method, path, body], done) {
   } catch (error) {
     answer.className = "answer bad";
     answer.textContent = error instanceof Refused ? error.message : "The lab does not answer.";
-    if (error.status === 401) $("token-box").open = true;
+    if (error.status === 401) {
+      $("token-box").hidden = false;
+      $("token-box").open = true;
+    }
   } finally {
     button.disabled = false;
     poll();
@@ -81,9 +84,13 @@ function buildFilm() {
     button.addEventListener("click", () => act(button, scene.call, scene.label));
     const hint = document.createElement("p");
     hint.textContent = scene.hint;
+    const details = document.createElement("details");
+    const summary = document.createElement("summary");
+    summary.textContent = "the same with curl";
     const command = document.createElement("pre");
     command.textContent = curl(...scene.call);
-    item.append(button, hint, command);
+    details.append(summary, command);
+    item.append(button, hint, details);
     $("film").append(item);
   }
 }
@@ -94,6 +101,7 @@ function start() {
   buildFilm();
   for (const [id, port] of [["prometheus", 9090], ["grafana", 3000]]) $(id).href = `http://${location.hostname}:${port}/`;
   $("token").value = token.get();
+  $("token-form").addEventListener("submit", (event) => event.preventDefault());
   $("token").addEventListener("input", (event) => token.set(event.target.value));
   document.addEventListener("visibilitychange", () => document.hidden || poll());
   poll();

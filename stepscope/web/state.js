@@ -30,15 +30,14 @@ export function buildPhases(bar, legend) {
     item.append(swatch, label, share);
     bar.append(piece);
     legend.append(item);
-    parts[name] = { piece, item, share };
+    parts[name] = { piece, share };
   }
 }
 
 function showPhases(phases) {
-  for (const [name, { piece, item, share }] of Object.entries(parts)) {
+  for (const [name, { piece, share }] of Object.entries(parts)) {
     const ratio = phases[name];
     piece.style.flexBasis = `${100 * ratio}%`;
-    piece.hidden = item.hidden = ratio < 0.0005;
     share.textContent = percent(ratio, 1);
   }
 }
@@ -49,8 +48,8 @@ function number(id, value, finite = true) {
 }
 
 function reading({ last_tick: now, reference }) {
-  const waiting = now.phases.data_wait + now.phases.collective_wait + now.phases.stall;
-  const base = `The GPUs look ${now.gpu_util_percent.toFixed(0)} % busy and deliver ${percent(now.mfu)} of their peak; ${percent(waiting)} of a step is waiting.`;
+  const computing = now.phases.forward + now.phases.backward;
+  const base = `The GPUs look ${now.gpu_util_percent.toFixed(0)} % busy and deliver ${percent(now.mfu)} of their peak; forward and backward are ${percent(computing)} of a step.`;
   if (!reference || reference.mfu <= 0) return base;
   const ratio = now.mfu / reference.mfu;
   if (Math.abs(ratio - 1) < 0.03) return `${base} This is the job's healthy pace.`;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from simulator.presets import PRESETS
 from stepscope.api.models.base import Count, Moment, Name, Shape
@@ -19,11 +19,16 @@ def _known(preset: str) -> str:
     return preset
 
 
+def _whole(value: object) -> object:
+    # As in JSON Schema, 5.0 is an integer.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 class JobWrite(Shape):
     """Start this as a new run."""
 
     preset: Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(PRESETS)})]
-    seed: Annotated[int, Field(ge=0, le=MAX_SEED)] | None = None
+    seed: Annotated[int, Field(ge=0, le=MAX_SEED), BeforeValidator(_whole)] | None = None
     """Null or left out: the seed of the run it replaces."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Body, Path, Query, Response
+from pydantic import AfterValidator, Field
 
 from faults.record import NAME_PATTERN
 from faults.registry import kinds
@@ -13,13 +14,21 @@ from faults.schedule import State
 from faults.spec import FaultSpec
 from stepscope.api.lab import CurrentLab
 from stepscope.api.models.faults import DryRun, FaultList, FaultView, Prediction, ResetView
-from stepscope.api.problems import ErrorItem, ProblemError, unprocessable
+from stepscope.api.problems import ProblemError
 from stepscope.api.query import Switch, Whole
 from stepscope.api.responses import READ, WRITE, problems
 from stepscope.api.routes.common import v1
 
 router = v1("faults")
 
+
+def _known(kind: str) -> str:
+    if kind not in kinds():
+        raise ValueError(f"must be one of {', '.join(kinds())}")
+    return kind
+
+
+KindName = Annotated[str, AfterValidator(_known), Field(json_schema_extra={"enum": list(kinds())})]
 FaultName = Annotated[
     str, Path(pattern=NAME_PATTERN, max_length=64, description="Yours to choose; it keeps two faults apart.")
 ]
@@ -52,12 +61,10 @@ def put_fault(
 def list_faults(
     lab: CurrentLab,
     state: Annotated[State | None, Query(description="Only faults in this state.")] = None,
-    kind: Annotated[str | None, Query(description="Only faults of this kind.")] = None,
+    kind: Annotated[KindName | None, Query(description="Only faults of this kind.")] = None,
     rank: Annotated[Whole | None, Query(description="Only faults that hit this rank.")] = None,
 ) -> FaultList:
     """The faults of the present run, those that ended included."""
-    if kind is not None and kind not in kinds():
-        raise unprocessable([ErrorItem("query", "/kind", f"must be one of {', '.join(kinds())}")])
     found = lab.engine.list_faults(state=state, kind=kind, rank=rank)
     return FaultList(faults=[FaultView.model_validate(fault) for fault in found])
 
