@@ -84,7 +84,7 @@ TRAP = lines(
     ),
     (Query(UTILIZATION, "GPU utilization"), Query(MFU, "MFU")),
     unit="percentunit",
-    colours={"GPU utilization": palette.LOOKS_BUSY, "MFU": palette.WORK_DONE},
+    colours={"GPU utilization": palette.UTILIZATION, "MFU": palette.MFU},
     reference=thresholds.MFU_HEALTHY,
 )
 
@@ -117,7 +117,7 @@ LOSS = lines(
     ),
     (Query(f"training_loss{{{RUN}}}", "Loss"),),
     unit="short",
-    colours={"Loss": palette.WORK_DONE},
+    colours={"Loss": palette.FIRST},
     decimals=3,
 )
 
@@ -131,7 +131,7 @@ GRAD_NORM = logarithmic(
         ),
         (Query(f"training_grad_norm{{{RUN}}}", "Gradient norm"),),
         unit="short",
-        colours={"Gradient norm": palette.LOOKS_BUSY},
+        colours={"Gradient norm": palette.FIRST},
     )
 )
 
@@ -150,7 +150,7 @@ STEP_TIME = lines(
         ),
     ),
     unit="s",
-    colours={"Mean": palette.WORK_DONE, "p99": palette.LOOKS_BUSY},
+    colours={"Mean": palette.FIRST, "p99": palette.SECOND},
 )
 
 POWER_DRAW = lines(
@@ -169,7 +169,7 @@ POWER_DRAW = lines(
         Query(f"min({POWER})", "Lowest"),
     ),
     unit="watt",
-    colours={"Highest": palette.LOOKS_BUSY, "Mean": palette.NEUTRAL, "Lowest": palette.WORK_DONE},
+    colours={"Highest": palette.SECOND, "Mean": palette.NEUTRAL, "Lowest": palette.FIRST},
 )
 
 MFU_BOTH = lines(
@@ -181,7 +181,7 @@ MFU_BOTH = lines(
     ),
     (Query(MFU, "Inside steps"), Query(f"run:training_mfu_wall:ratio_rate1m{{{RUN}}}", "Wall clock")),
     unit="percentunit",
-    colours={"Inside steps": palette.WORK_DONE, "Wall clock": palette.LOOKS_BUSY},
+    colours={"Inside steps": palette.MFU, "Wall clock": palette.NEUTRAL},
 )
 
 BOARD = Board(

@@ -1,4 +1,4 @@
-"""Colours that stay apart for every common kind of colour vision: blue works, orange waits, grey moves data.
+"""Colours that stay apart for every common kind of colour vision: blues, oranges and greys.
 
 No panel pairs red with green. A test simulates protanopia and deuteranopia and measures the distances.
 """
@@ -14,10 +14,13 @@ BAD = "#d9480f"
 NEUTRAL = "#8c8c8c"
 """No judgement: reference lines and values without a threshold."""
 
-LOOKS_BUSY = "#e6872b"
-"""GPU utilization: what a dashboard usually shows."""
-WORK_DONE = "#2b7bba"
-"""MFU: what the job gets."""
+UTILIZATION = "#2b7bba"
+"""GPU utilization, here as on the lab's own page."""
+MFU = "#e6872b"
+"""MFU, here as on the lab's own page."""
+FIRST = UTILIZATION
+SECOND = MFU
+"""Lines of other panels, in this order."""
 
 PHASES: dict[str, str] = {
     "forward": "#3f8fd2",

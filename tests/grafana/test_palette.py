@@ -23,7 +23,7 @@ _WHITE = np.array([0.9505, 1.0, 1.089])
 
 GROUPS = {
     "verdicts": (palette.GOOD, palette.WARN, palette.BAD),
-    "the trap": (palette.LOOKS_BUSY, palette.WORK_DONE, palette.NEUTRAL),
+    "lines": (palette.FIRST, palette.SECOND, palette.NEUTRAL),
     "phases": tuple(palette.PHASES.values()),
 }
 JUST_NOTICEABLE = 2.3
