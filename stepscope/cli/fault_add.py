@@ -98,7 +98,8 @@ def _typed(args: argparse.Namespace) -> dict[str, str]:
     typed |= {f"/{key}": f"--{key}" for key in ("shape", "seed", "note", "intensity")}
     typed |= {"/name": "NAME"} | {f"/params/{_param(text)[0]}": f"--param {_param(text)[0]}" for text in args.param}
     for option in ("ranks", "nodes", "count", "percent", "one", "all"):
-        if getattr(args, option):
+        value = getattr(args, option)
+        if value is not None and value is not False:
             typed["/target"] = f"--{option.removesuffix('s')}"
             typed["/target/mode"] = f"target, here {typed['/target']}"
     return typed

@@ -34,8 +34,10 @@ def share(value: float) -> str:
 
 def duration(seconds: float) -> str:
     """Seconds in the unit that suits them."""
+    if seconds < 0.5e-6:
+        return "0"
     if seconds < 0.001:
-        return f"{seconds * 1e6:.0f} µs" if seconds > 0 else "0"
+        return f"{seconds * 1e6:.0f} µs"
     if seconds < 1:
         return f"{seconds * 1e3:.4g} ms"
     return f"{seconds:.4g} s"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from collections.abc import Callable
 from typing import TextIO
@@ -41,6 +42,7 @@ class Bar:
             self._stream.flush()
 
     def _draw(self, line: str) -> None:
+        line = line[: shutil.get_terminal_size().columns - 1]
         self._stream.write("\r" + line.ljust(self._length))
         self._stream.flush()
         self._length = len(line)

@@ -1,0 +1,21 @@
+"""`stepscope presets`."""
+
+from __future__ import annotations
+
+import json
+
+from simulator.presets import PRESETS
+from tests.cli.conftest import Command
+
+
+def test_for_people(stepscope: Command) -> None:
+    status, out, err = stepscope("presets")
+    assert (status, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()] == ["preset", *PRESETS]
+
+
+def test_for_programs(stepscope: Command) -> None:
+    found = json.loads(stepscope("presets", "--json").out)["presets"]
+    assert [preset["preset"] for preset in found] == list(PRESETS)
+    assert found[1]["nodes"] * found[1]["gpus_per_node"] == found[1]["ranks"] == 32
+    assert all(preset["summary"] and preset["model"] and preset["gpu_model"] for preset in found)
