@@ -42,6 +42,16 @@ class LateBatch:
 
 
 @dataclass(frozen=True, slots=True)
+class CollectiveTail:
+    """Every collective takes longer, in each step by another amount: the fabric has a latency tail."""
+
+    fault: str
+    seed: int
+    factor: float
+    """Mean factor on the time of a collective."""
+
+
+@dataclass(frozen=True, slots=True)
 class Instability:
     """The optimisation is unstable: gradients grow step by step and stay large while this is active."""
 
@@ -62,10 +72,17 @@ class Effects:
     """Factor on the time of forward and backward; 1 is healthy. Slow-downs multiply."""
     batch_period_steps: NDArray[np.float64]
     """Least time between two batches of a rank's loader, in healthy steps; 0 is unlimited. Delays add to 1."""
+    thermal_resistance: NDArray[np.float64]
+    """Factor on the thermal resistance between board and air; 1 is healthy. They multiply."""
+    power_limit_watts: NDArray[np.float64]
+    """Board power limit; infinite is the board's own. The least one counts."""
     late_batches: list[LateBatch] = field(default_factory=list)
+    collective_tails: list[CollectiveTail] = field(default_factory=list)
+    """Their factors multiply."""
     instabilities: list[Instability] = field(default_factory=list)
 
     @classmethod
     def neutral(cls, topology: Topology) -> Effects:
         """No fault at all."""
-        return cls(np.ones(topology.ranks), np.zeros(topology.ranks))
+        ranks = topology.ranks
+        return cls(np.ones(ranks), np.zeros(ranks), np.ones(ranks), np.full(ranks, np.inf))

@@ -10,15 +10,17 @@ import math
 
 import numpy as np
 
+from faults.effects import Effects
 from simulator.gpus import GpuModel, PhaseRow
 from simulator.job import JobSpec
-from simulator.observation import THROTTLE_HW_THERMAL, Devices, Floats
+from simulator.observation import THROTTLE_HW_THERMAL, THROTTLE_SW_POWER_CAP, Devices, Floats
 from simulator.streams import generator
 from simulator.timeline import BACKWARD, FORWARD, StepBlock
 from simulator.windows import Window
 
-_COMPUTE_POWER_EXPONENT = 0.72
-"""Dynamic power over clock ratio: half the board power is left at 495 of 1,830 MHz, as throttled boards show."""
+_STATIC_SHARE, _CLOCK_EXPONENT = 0.478, 2.5
+"""Share of compute power that no clock saves, and the law of the rest: half the board power is left at 495 of
+1,830 MHz, as throttled boards show."""
 _MEMORY_HOTTER_CELSIUS = 9.0
 _AMBIENT_SPREAD_CELSIUS = 1.5
 
@@ -53,23 +55,41 @@ class DeviceModel:
         spread = generator(seed, "ambient").random(spec.ranks) * 2.0 - 1.0
         self._ambient = self._gpu.ambient_celsius + _AMBIENT_SPREAD_CELSIUS * spread
         self.throttled = np.zeros(spec.ranks, dtype=bool)
+        """(R,) whether temperature holds the clock down."""
+        self.capped = np.zeros(spec.ranks, dtype=bool)
+        """(R,) whether a power limit does."""
+        self._limit = np.full(spec.ranks, np.inf)
+        self._resistance = np.ones(spec.ranks)
         step_seconds = first_step.phases[0]
         watts = self._table[-1] @ step_seconds / first_step.durations[0]
         # A lab starts in the middle of a run, so its boards are warm.
         self.temperature = self._ambient + self._gpu.kelvin_per_watt * watts
 
+    def apply(self, effects: Effects) -> None:
+        """Cooling and power limits of the coming tick."""
+        self._resistance = effects.thermal_resistance
+        self._limit = effects.power_limit_watts
+        self.capped = self._limit < self._gpu.compute.watts
+
     @property
     def clock_ratio(self) -> Floats:
         """SM clock over the clock at which the peak is quoted, for steps that start now."""
-        return np.where(self.throttled, self._gpu.throttle_clock_ratio, self._gpu.healthy_clock_ratio)
+        healthy = self._gpu.healthy_clock_ratio
+        ratio = np.full(len(self.throttled), healthy)
+        if self.capped.any():
+            full = self._gpu.compute.watts
+            room = np.clip((self._limit / full - _STATIC_SHARE) / (1.0 - _STATIC_SHARE), 0.0, 1.0)
+            ratio = np.maximum(healthy * room ** (1.0 / _CLOCK_EXPONENT), self._gpu.throttle_clock_ratio)
+        return np.where(self.throttled, self._gpu.throttle_clock_ratio, ratio)
 
     def joules(self, phase_seconds: Floats, clock_ratio: Floats) -> Floats:
         """Energy of phase seconds (P, R) at a clock ratio (R,); (R,)."""
         energy: Floats = self._table[-1] @ phase_seconds
         if (clock_ratio != self._gpu.healthy_clock_ratio).any():
-            base, full = self._gpu.idle.watts, self._gpu.compute.watts
-            at_clock = base + (full - base) * (clock_ratio / self._gpu.healthy_clock_ratio) ** _COMPUTE_POWER_EXPONENT
-            energy = energy + (at_clock - full) * (phase_seconds[FORWARD] + phase_seconds[BACKWARD])
+            full = self._gpu.compute.watts
+            scale = (clock_ratio / self._gpu.healthy_clock_ratio) ** _CLOCK_EXPONENT
+            saved = full * (1.0 - _STATIC_SHARE) * (1.0 - scale)
+            energy = energy - saved * (phase_seconds[FORWARD] + phase_seconds[BACKWARD])
         return energy
 
     def read(
@@ -92,7 +112,7 @@ class DeviceModel:
         )
         watts = energy / seconds
         clock = self.clock_ratio * self._gpu.peak_clock_mhz
-        bits = np.where(self.throttled, THROTTLE_HW_THERMAL, 0).astype(np.int64)
+        bits = np.where(self.throttled, THROTTLE_HW_THERMAL, 0) | np.where(self.capped, THROTTLE_SW_POWER_CAP, 0)
         self._warm(watts, seconds)
         return Devices(
             gpu_util_percent=np.minimum(100.0, 100.0 * ratios[0]),
@@ -108,7 +128,7 @@ class DeviceModel:
             temperature_celsius=self.temperature.copy(),
             memory_temperature_celsius=self.temperature + _MEMORY_HOTTER_CELSIUS,
             sm_clock_mhz=clock,
-            throttle_reasons=bits,
+            throttle_reasons=bits.astype(np.int64),
             pcie_tx_bytes_per_second=pcie[0],
             pcie_rx_bytes_per_second=pcie[1],
             nvlink_tx_bytes_per_second=nvlink[0],
@@ -118,7 +138,7 @@ class DeviceModel:
     def _warm(self, watts: Floats, seconds: float) -> None:
         """First order towards ambient + R·power; the clock falls off a cliff above the limit until well below it."""
         share = 1.0 - math.exp(-seconds / self._gpu.thermal_seconds)
-        target = self._ambient + self._gpu.kelvin_per_watt * watts
+        target = self._ambient + self._gpu.kelvin_per_watt * self._resistance * watts
         self.temperature = self.temperature + share * (target - self.temperature)
         hot = self.temperature > self._gpu.throttle_above_celsius
         cool = self.temperature < self._gpu.throttle_until_celsius

@@ -33,7 +33,7 @@ def describe(spec: JobSpec, *, run: str, seed: int) -> RunInfo:
     """What does not change while this run lasts."""
     hosts = hostnames(spec.cluster.nodes)
     gpu, training = spec.cluster.gpu, spec.training
-    shard = spec.ranks if training.strategy == "fsdp" else 1
+    shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else spec.model_ranks
     # Weights and gradients at the training precision, fp32 master and two moments; activations take half of the rest.
     state = spec.model.parameters * (4.0 + 12.0) / shard / 2**20
     room = gpu.framebuffer_mib - gpu.framebuffer_reserved_mib

@@ -33,6 +33,21 @@ class Cluster:
         return self.nodes * self.gpus_per_node
 
 
+NCCL_ALGORITHMS = ("auto", "ring", "tree")
+
+
+@dataclass(frozen=True, slots=True)
+class Nccl:
+    """The NCCL settings that change what a collective costs. They matter between nodes only."""
+
+    algorithm: str = "auto"
+    """NCCL_ALGO: `auto` picks what the size and the cluster call for."""
+    buffer_bytes: int = 4 * 2**20
+    """NCCL_BUFFSIZE."""
+    gpudirect: bool = True
+    """NCCL_NET_GDR_LEVEL high enough for the NIC to reach GPU memory; without it bytes are staged in host memory."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """A decoder-only transformer."""
@@ -65,10 +80,17 @@ class Training:
     """How the model is trained."""
 
     micro_batch: int
-    """Samples per rank and micro-batch."""
+    """Samples per replica and micro-batch."""
     compute_efficiency: float
     """η: share of the peak (at the running clock) that forward and backward reach."""
     gradient_accumulation: int = 1
+    """Micro-batches per step."""
+    tensor_parallel: int = 1
+    """Ranks that share each layer; what they exchange sits in `compute_efficiency`."""
+    pipeline_parallel: int = 1
+    """Stages that the layers are cut into."""
+    virtual_stages: int = 1
+    """Chunks of layers per stage (interleaved schedule); they divide the pipeline bubble."""
     precision: str = "bf16"
     recompute: bool = False
     """Whether the forward pass is computed again during backward (full recompute)."""
@@ -126,6 +148,8 @@ class Noise:
 
     jitter_cv: float = 0.004
     """Coefficient of variation of compute time per rank and step (MLPerf logs: 0.1-1 %)."""
+    step_cv: float = 0.0
+    """Of compute time per step, the same on every rank: what is left of the jitter of large jobs in the same logs."""
     chip_spread: float = 0.025
     """Fixed half-width of the uniform spread between chips."""
     stall_rate: float = 0.0
@@ -145,6 +169,7 @@ class JobSpec:
     training: Training
     loader: Loader
     noise: Noise = field(default_factory=Noise)
+    nccl: Nccl = field(default_factory=Nccl)
     notes: tuple[str, ...] = ()
     """What a reader must know first; shown as warnings wherever this job's numbers are."""
 
@@ -152,15 +177,30 @@ class JobSpec:
         for key, value, valid in (
             ("strategy", self.training.strategy, STRATEGIES),
             ("precision", self.training.precision, tuple(self.cluster.gpu.dense_peak_flops)),
+            ("nccl.algorithm", self.nccl.algorithm, NCCL_ALGORITHMS),
             ("flops_convention", self.training.flops_convention, FLOPS_CONVENTIONS),
         ):
             if value not in valid:
                 raise ValueError(f"{key}: {value!r} is not one of {', '.join(valid)}")
+        if self.ranks % self.model_ranks:
+            raise ValueError(
+                f"tensor_parallel × pipeline_parallel: {self.model_ranks} does not divide the {self.ranks} ranks"
+            )
 
     @property
     def ranks(self) -> int:
         """Number of ranks."""
         return self.cluster.ranks
+
+    @property
+    def model_ranks(self) -> int:
+        """Ranks that hold one copy of the model together."""
+        return self.training.tensor_parallel * self.training.pipeline_parallel
+
+    @property
+    def replicas(self) -> int:
+        """Data-parallel size: copies of the model that each see their own samples."""
+        return self.ranks // self.model_ranks
 
     @property
     def flops_per_token(self) -> float:
@@ -179,13 +219,13 @@ class JobSpec:
 
     @property
     def tokens_per_micro_batch(self) -> int:
-        """Tokens that one rank takes through forward and backward at once."""
+        """Tokens that one replica takes through forward and backward at once."""
         return self.training.micro_batch * self.model.sequence
 
     @property
     def samples_per_step(self) -> int:
         """Global batch in samples."""
-        return self.training.micro_batch * self.training.gradient_accumulation * self.ranks
+        return self.training.micro_batch * self.training.gradient_accumulation * self.replicas
 
     @property
     def tokens_per_step(self) -> int:
@@ -194,8 +234,8 @@ class JobSpec:
 
     @property
     def batch_bytes(self) -> float:
-        """Bytes that one rank's loader delivers per step."""
-        return self.loader.sample_bytes * self.training.micro_batch * self.training.gradient_accumulation
+        """Bytes that one rank's loader delivers per step; ranks of one replica share the work."""
+        return self.loader.sample_bytes * self.samples_per_step / self.ranks
 
     @property
     def overlaps_nodes(self) -> bool:
@@ -204,7 +244,7 @@ class JobSpec:
 
     def without_noise(self) -> JobSpec:
         """The same job with every noise switched off."""
-        return replace(self, noise=Noise(jitter_cv=0.0, chip_spread=0.0, stall_rate=0.0))
+        return replace(self, noise=Noise(jitter_cv=0.0, step_cv=0.0, chip_spread=0.0, stall_rate=0.0))
 
 
 def mfu(tokens_per_second: float, *, flops_per_token: float, peak_flops_per_second: float) -> float:

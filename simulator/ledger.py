@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
+from simulator.collective import bus_bytes
 from simulator.device import DeviceModel
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep
@@ -27,7 +29,9 @@ class Ledger:
         self._collective_seconds = np.zeros(ranks)
         self._energy = np.zeros(ranks)
         self._thermal = np.zeros(ranks)
+        self._power = np.zeros(ranks)
         self._accrued_steps = 0.0
+        self._tensor_bytes = _tensor_parallel_bytes(spec)
         self._no_traffic = np.zeros((nodes, nics))
         self.pcie_rates = (np.zeros(ranks), np.zeros(ranks))
         self.nvlink_rates = (np.zeros(ranks), np.zeros(ranks))
@@ -40,18 +44,20 @@ class Ledger:
         parts: list[tuple[StepBlock, Window]],
         devices: DeviceModel,
         *,
-        throttled: np.ndarray[tuple[int], np.dtype[np.bool_]],
+        held: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         seconds: float,
     ) -> None:
-        """Add what one window saw of each block."""
+        """Add what one window saw of each block. `held`: whose clocks temperature, and a power limit, held down."""
         steps = 0.0
         for block, window in parts:
             self._phase_seconds = self._phase_seconds + window.accrued_seconds
             self._collective_seconds = self._collective_seconds + window.kernel_seconds
             self._energy = self._energy + devices.joules(window.accrued_seconds, block.clock_ratio)
             steps += window.steps
-        if throttled.any():
-            self._thermal = self._thermal + np.where(throttled, seconds, 0.0)
+        if held[0].any():
+            self._thermal = self._thermal + np.where(held[0], seconds, 0.0)
+        if held[1].any():
+            self._power = self._power + np.where(held[1], seconds, 0.0)
         self._accrued_steps += steps
         self._set_rates(steps / seconds)
 
@@ -79,8 +85,8 @@ class Ledger:
         """The totals now."""
         info = self._info
         tokens = self._steps * info.tokens_per_step
-        nics = max(1, len(info.nic_devices))
-        bus = self._model.chain.bus_bytes
+        chain = self._model.chain
+        per_nic = chain.leaving_bytes * info.gpus_per_node / max(1, len(info.nic_devices))
         node_bytes = self._accrued_steps * self._spec.batch_bytes * info.gpus_per_node
         return Counters(
             steps=self._steps,
@@ -96,21 +102,31 @@ class Ledger:
             grad_norm_spikes=self._spikes,
             phase_seconds=self._phase_seconds,
             collective_seconds=self._collective_seconds,
-            collective_bytes=np.full(info.ranks, self._accrued_steps * bus),
+            collective_bytes=np.full(info.ranks, self._accrued_steps * chain.bus_bytes),
             energy_joules=self._energy,
             thermal_violation_seconds=self._thermal,
-            power_violation_seconds=np.zeros(info.ranks),
+            power_violation_seconds=self._power,
             storage_read_bytes=np.full(info.nodes, node_bytes),
-            network_transmit_bytes=self._no_traffic + self._accrued_steps * bus / nics,
+            network_transmit_bytes=self._no_traffic + self._accrued_steps * per_nic,
             network_pause_frames=self._no_traffic,
             network_retransmits=self._no_traffic,
         )
 
     def _set_rates(self, steps_per_second: float) -> None:
         """NVLink and PCIe rates follow from the batch and from a ring that visits every GPU of a node in turn."""
-        info, ranks = self._info, self._info.ranks
-        bus = self._model.chain.bus_bytes * steps_per_second
-        leaves = bus / info.gpus_per_node if info.nodes > 1 else 0.0
+        ranks, chain = self._info.ranks, self._model.chain
+        # Staged in host memory, a byte crosses PCIe once more on its way out and once more on its way in.
+        staged = 1.0 if self._spec.nccl.gpudirect else 2.0
+        leaves = chain.leaving_bytes * steps_per_second * staged
         batch = self._spec.batch_bytes * steps_per_second
+        inside = (chain.bus_bytes - chain.leaving_bytes + self._tensor_bytes) * steps_per_second
         self.pcie_rates = (np.full(ranks, leaves), np.full(ranks, batch + leaves))
-        self.nvlink_rates = (np.full(ranks, bus - leaves), np.full(ranks, bus - leaves))
+        self.nvlink_rates = (np.full(ranks, inside), np.full(ranks, inside))
+
+
+def _tensor_parallel_bytes(spec: JobSpec) -> float:
+    """Bytes that tensor parallelism moves per rank and step: four all-reduces of the activations per layer."""
+    training, model = spec.training, spec.model
+    layers = model.layers / training.pipeline_parallel
+    activations = 2.0 * spec.tokens_per_micro_batch * model.hidden
+    return 4.0 * layers * training.gradient_accumulation * bus_bytes(activations, training.tensor_parallel)

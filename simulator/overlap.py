@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.collective import AllReduceFit, bus_bytes
+from simulator.collective import all_reduce_fit, bus_bytes, data_parallel_group
 from simulator.job import JobSpec
 from simulator.observation import Floats
 
@@ -39,6 +39,8 @@ class Chain:
     """φ of the first bucket."""
     bus_bytes: float
     """Bytes moved on the bus per rank and step."""
+    leaving_bytes: float
+    """Those of them that leave the node."""
     bucketed: bool
     """Whether buckets leave one by one during the window (DDP with overlap)."""
 
@@ -47,43 +49,63 @@ class Chain:
         """Sum over all collectives of the step."""
         return float(self.seconds.sum())
 
-    def dilate(self, window: Floats) -> Floats:
-        """Length of a compute window once collectives beside it have taken their SMs; same shape."""
+    def dilate(self, window: Floats, scale: Floats | float = 1.0) -> Floats:
+        """Length of a compute window once collectives beside it have taken their SMs; same shape.
+
+        `scale` is a factor on the time of every collective, one number or (steps, 1).
+        """
         if self.contention == 0.0:
             return window
         whole = window / (1.0 - self.contention * (1.0 - self.first_ready))
-        dilated: Floats = np.minimum(window + self.contention * self.hidden_seconds, whole)
+        dilated: Floats = np.minimum(window + self.contention * self.hidden_seconds * scale, whole)
         return dilated
 
-    def end_after_start(self, window: Floats) -> Floats:
+    def end_after_start(self, window: Floats, scale: Floats | float = 1.0) -> Floats:
         """h: end of the last collective after the start of a (dilated) window that only this rank has; same shape."""
-        piece = np.searchsorted(self.breaks, window)
-        end: Floats = window * self.slopes[piece] + self.intercepts[piece]
+        piece = np.searchsorted(self.breaks, window / scale)
+        end: Floats = window * self.slopes[piece] + self.intercepts[piece] * scale
         return end
 
 
-def chain_for(spec: JobSpec, fit: AllReduceFit) -> Chain:
-    """The collectives of one step of this job on a fabric with this fit."""
+def chain_for(spec: JobSpec) -> Chain:
+    """The collectives of one step of this job."""
     training = spec.training
-    gradient_bytes = spec.model.parameters * training.gradient_bytes_per_parameter
-    contention = spec.cluster.gpu.nccl_channels / spec.cluster.gpu.sm_count if training.overlap else 0.0
-    if spec.ranks == 1:
+    group, at_once = data_parallel_group(spec)
+    fit = all_reduce_fit(group, spec.nccl)
+    if group.ranks == 1:
         nothing = np.zeros(1)
-        return Chain(np.ones(1), nothing, np.ones(1), nothing, np.empty(0), 0.0, 0.0, 1.0, 0.0, False)
-    if training.strategy == "fsdp":
-        return _fsdp_chain(spec, fit, gradient_bytes, contention)
-    sizes = bucket_sizes(gradient_bytes, training.bucket_bytes, training.first_bucket_bytes)
-    seconds = fit.seconds(sizes)
-    ready = np.cumsum(sizes) / sizes.sum()
-    ready[-1] = 1.0
-    moved = bus_bytes(gradient_bytes, spec.ranks)
+        return Chain(np.ones(1), nothing, np.ones(1), nothing, np.empty(0), 0.0, 0.0, 1.0, 0.0, 0.0, False)
+    gradient_bytes = spec.model.parameters * training.gradient_bytes_per_parameter / spec.model_ranks
+    bucketed = training.strategy != "fsdp"
+    if bucketed:
+        sizes = bucket_sizes(gradient_bytes, training.bucket_bytes, training.first_bucket_bytes)
+        seconds = fit.seconds(sizes * at_once)
+        ready = np.cumsum(sizes) / sizes.sum()
+        ready[-1] = 1.0
+    else:
+        # Two all-gathers and a reduce-scatter per layer and micro-batch, each half an all-reduce of the layer.
+        layers = spec.model.layers // training.pipeline_parallel
+        seconds = np.full(
+            3 * layers * training.gradient_accumulation,
+            0.5 * float(fit.seconds(np.array(gradient_bytes * at_once / layers))),
+        )
+        ready = np.linspace(0.0, 1.0, len(seconds))
+    moved = bus_bytes(gradient_bytes, spec.replicas) * (1.0 if bucketed else 1.5 * training.gradient_accumulation)
+    # A ring leaves the node once per visit, so the more of its ranks a node holds, the less leaves.
+    leaving = moved * training.tensor_parallel / spec.cluster.gpus_per_node if group.nodes > 1 else 0.0
     if not training.overlap:
-        total = float(seconds.sum())
-        return Chain(ready, seconds, np.ones(1), np.array([total]), np.empty(0), 0.0, 0.0, 1.0, moved, False)
-    tails = np.cumsum(seconds[::-1])[::-1]
-    slopes, intercepts, breaks = upper_envelope(ready, tails)
-    hidden = float(seconds[:-1].sum())
-    return Chain(ready, seconds, slopes, intercepts, breaks, contention, hidden, float(ready[0]), moved, True)
+        total = np.array([seconds.sum()])
+        return Chain(ready, seconds, np.ones(1), total, np.empty(0), 0.0, 0.0, 1.0, moved, leaving, False)
+    contention = spec.cluster.gpu.nccl_channels / spec.cluster.gpu.sm_count
+    if bucketed:
+        slopes, intercepts, breaks = upper_envelope(ready, np.cumsum(seconds[::-1])[::-1])
+        hidden = float(seconds[:-1].sum())
+    else:
+        hidden = float(seconds[1:-1].sum())
+        slopes, intercepts = np.array([0.0, 1.0]), np.array([seconds.sum(), seconds[0] + seconds[-1]])
+        breaks = np.array([hidden])
+    first = float(ready[0])
+    return Chain(ready, seconds, slopes, intercepts, breaks, contention, hidden, first, moved, leaving, bucketed)
 
 
 def bucket_sizes(total_bytes: float, bucket_bytes: float, first_bytes: float) -> Floats:
@@ -113,48 +135,24 @@ def upper_envelope(slopes: Floats, intercepts: Floats) -> tuple[Floats, Floats, 
     return kept[:, 0], kept[:, 1], kept[1:, 2]
 
 
-def _fsdp_chain(spec: JobSpec, fit: AllReduceFit, parameter_bytes: float, contention: float) -> Chain:
-    """Two all-gathers and a reduce-scatter per layer and micro-batch, each half an all-reduce of the layer."""
-    layers, repeats = spec.model.layers, spec.training.gradient_accumulation
-    half = 0.5 * float(fit.seconds(np.array(parameter_bytes / layers)))
-    count = 3 * layers * repeats
-    seconds = np.full(count, half)
-    ready = np.linspace(0.0, 1.0, count)
-    moved = 1.5 * repeats * bus_bytes(parameter_bytes, spec.ranks)
-    total = count * half
-    if not spec.training.overlap:
-        return Chain(ready, seconds, np.ones(1), np.array([total]), np.empty(0), 0.0, 0.0, 1.0, moved, False)
-    hidden = total - 2.0 * half
-    return Chain(
-        ready,
-        seconds,
-        np.array([0.0, 1.0]),
-        np.array([total, 2.0 * half]),
-        np.array([hidden]),
-        contention,
-        hidden,
-        0.0,
-        moved,
-        False,
-    )
-
-
-def kernel_seconds(chain: Chain, start: Floats, window: Floats, arrival: Floats, end: Floats) -> Floats:
+def kernel_seconds(
+    chain: Chain, start: Floats, window: Floats, arrival: Floats, end: Floats, scale: Floats | float = 1.0
+) -> Floats:
     """Time inside collective kernels per step and rank, overlapped part and spinning included.
 
     `start`, `window` (dilated), `arrival` and the answer have shape (steps, ranks). A rank enters the kernel of
     bucket k when it has the bucket ready and the stream is free, and leaves with everyone: `Σ_k (E_k - max(R_rk,
     E_{k-1}))`. Without buckets in flight transfers and the wait for the last arrival add up, within the time from the
-    rank's own start to `end`, shape (steps,).
+    rank's own start to `end`, shape (steps,). `scale` is a factor on every transfer, one number or (steps, 1).
     """
     if not chain.bucketed:
         spinning = arrival.max(axis=1, keepdims=True) - arrival
-        most: Floats = np.minimum(chain.total_seconds + spinning, end[:, None] - start)
+        most: Floats = np.minimum(chain.total_seconds * scale + spinning, end[:, None] - start)
         return most
     ready = start[:, :, None] + window[:, :, None] * chain.ready
     everyone = ready.max(axis=1)
-    done_before = np.concatenate(([0.0], np.cumsum(chain.seconds)[:-1]))
-    ends = np.maximum.accumulate(everyone - done_before, axis=1) + (done_before + chain.seconds)
+    done_before = np.concatenate(([0.0], np.cumsum(chain.seconds)[:-1])) * scale
+    ends = np.maximum.accumulate(everyone - done_before, axis=1) + (done_before + chain.seconds * scale)
     previous = np.concatenate((np.zeros((len(ends), 1)), ends[:, :-1]), axis=1)
     inside: Floats = (ends[:, None, :] - np.maximum(ready, previous[:, None, :])).sum(axis=2)
     return inside

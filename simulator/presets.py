@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 
 from simulator.gpus import H100_SXM
@@ -54,7 +55,64 @@ _TRAP = JobSpec(
     notes=("a constructed example: shares of time chosen to show the trap, not measured on a real job",),
 )
 
-PRESETS: MappingProxyType[str, JobSpec] = MappingProxyType({spec.preset: spec for spec in (_WORKSHOP, _ANATOMY, _TRAP)})
+_LARGE_JOB_NOISE = Noise(jitter_cv=0.004, step_cv=0.003, stall_rate=1 / 250)
+"""As MLPerf logs of large H100 jobs show it: robust CV 0.1-1 %, one step in 80 to 400 much longer."""
+
+_HONEST = JobSpec(
+    preset="honest-64xh100",
+    title="8 nodes × 8 H100 on 400G RoCE, a 70.6B model under FSDP at published rates",
+    cluster=Cluster(nodes=8, gpus_per_node=8, gpu=H100_SXM),
+    model=Model(
+        "llama-70.6b", parameters=70.6e9, layers=80, hidden=8_192, heads=64, sequence=2_048, vocabulary=128_256
+    ),
+    training=Training(
+        micro_batch=2,
+        compute_efficiency=0.512,
+        strategy="fsdp",
+        peak_learning_rate=1.5e-4,
+        checkpoint_every_steps=250,
+        checkpoint_seconds=8.0,
+    ),
+    loader=Loader(workers=4, service_seconds=6.0, sample_bytes=16_384),
+    noise=_LARGE_JOB_NOISE,
+)
+
+_LLAMA3 = JobSpec(
+    preset="llama3-405b-16k",
+    title="2,048 nodes × 8 H100: Llama 3.1 405B at the rate that Meta published",
+    cluster=Cluster(nodes=2_048, gpus_per_node=8, gpu=H100_SXM),
+    model=Model(
+        "llama-3.1-405b", parameters=405e9, layers=126, hidden=16_384, heads=128, sequence=8_192, vocabulary=128_256
+    ),
+    training=Training(
+        micro_batch=1,
+        compute_efficiency=0.493,
+        gradient_accumulation=16,
+        tensor_parallel=8,
+        pipeline_parallel=16,
+        virtual_stages=8,
+        sharded_optimizer=True,
+        bucket_bytes=500e6,
+        first_bucket_bytes=100e6,
+        peak_learning_rate=8e-5,
+        total_steps=1_200_000,
+    ),
+    loader=Loader(workers=4, service_seconds=10.0, sample_bytes=65_536),
+    noise=_LARGE_JOB_NOISE,
+)
+
+_FLEET = replace(
+    _LLAMA3,
+    preset="fleet-131072",
+    title="16,384 nodes × 8 H100: the same model on eight times the GPUs, a 5 s step",
+    cluster=Cluster(nodes=16_384, gpus_per_node=8, gpu=H100_SXM),
+    training=replace(_LLAMA3.training, gradient_accumulation=12),
+    notes=("a constructed example: nobody has published a synchronous job of this size",),
+)
+
+PRESETS: MappingProxyType[str, JobSpec] = MappingProxyType(
+    {spec.preset: spec for spec in (_WORKSHOP, _ANATOMY, _TRAP, _HONEST, _LLAMA3, _FLEET)}
+)
 
 
 def preset(name: str) -> JobSpec:

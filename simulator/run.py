@@ -99,12 +99,13 @@ class Run:
         begin, end = self.seconds, self.seconds + TICK_SECONDS
         self.faults.advance(begin, self._next_step)
         effects = self.faults.effects(begin)
+        self._devices.apply(effects)
         conditions = Conditions(self._devices.clock_ratio, effects)
-        throttled = self._devices.throttled
+        held = (self._devices.throttled, self._devices.capped)
         self._plan(end, conditions)
         parts = [(block, integrate(block, begin, end)) for block in self._running]
         self.ended = self._settle(begin, end)
-        self._ledger.accrue(parts, self._devices, throttled=throttled, seconds=TICK_SECONDS)
+        self._ledger.accrue(parts, self._devices, held=held, seconds=TICK_SECONDS)
         self._ledger.finish(self.ended)
         devices = self._devices.read(
             parts, seconds=TICK_SECONDS, pcie=self._ledger.pcie_rates, nvlink=self._ledger.nvlink_rates

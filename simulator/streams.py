@@ -78,3 +78,8 @@ def uniform_rows(rng: np.random.Generator, steps: int, width: int) -> NDArray[np
 def normal_rows(rng: np.random.Generator, steps: int, width: int) -> NDArray[np.float64]:
     """Standard normal."""
     return rng.standard_normal((steps, width))
+
+
+def gamma_rows(rng: np.random.Generator, steps: int, width: int) -> NDArray[np.float64]:
+    """Positive with mean 1 and a long right tail (gamma, shape 4)."""
+    return rng.standard_gamma(4.0, (steps, width)) / 4.0

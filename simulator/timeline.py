@@ -10,12 +10,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from faults.effects import Effects
-from simulator.collective import all_reduce_fit
+from faults.effects import Effects, Topology
 from simulator.job import JobSpec
 from simulator.observation import PHASES, Floats
 from simulator.overlap import chain_for, kernel_seconds
-from simulator.streams import StepStream, generator, normal_rows, uniform_rows
+from simulator.streams import StepStream, gamma_rows, generator, normal_rows, uniform_rows
 
 DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
 
@@ -73,26 +72,32 @@ class StepModel:
         self.spec = spec
         training, gpu = spec.training, spec.cluster.gpu
         # At clock ratio 1. FLOPs split one third forward, two thirds backward, whatever the times are.
-        third = spec.tokens_per_micro_batch * spec.flops_per_token / 3.0 / spec.peak_flops_per_rank
+        third = spec.tokens_per_micro_batch * spec.flops_per_token / 3.0 / spec.peak_flops_per_rank / spec.model_ranks
         again = 1.0 if training.recompute else 0.0
         self._forward = third / training.compute_efficiency
         self._backward = self._forward * (training.backward_ratio + again)
         self._matmul = np.array([third, third * (2.0 + again)]) * training.gradient_accumulation
         self._h2d = 0.0 if spec.loader.device_prefetch else spec.batch_bytes / gpu.pcie_bytes_per_second
-        shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else 1
+        shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else spec.model_ranks
         traffic = spec.model.parameters * training.optimizer_bytes_per_parameter / shard
         self._optimizer = traffic / (0.8 * gpu.hbm_bytes_per_second)
-        self.chain = chain_for(spec, all_reduce_fit(spec.cluster))
+        self.chain = chain_for(spec)
+        micro = training.gradient_accumulation
+        self._bubble = (training.pipeline_parallel - 1) / (training.virtual_stages * micro)
+        """Pipeline bubble over the compute of the slowest rank."""
         spread = spec.noise.chip_spread
         self._chip = 1.0 + spread * (2.0 * generator(seed, "chip spread").random(spec.ranks) - 1.0)
         self._jitter = StepStream(seed, "jitter", width=spec.ranks, draw=normal_rows)
+        self._common = StepStream(seed, "common jitter", width=1, draw=normal_rows)
         self._stall = StepStream(seed, "stall", width=2, draw=uniform_rows)
+        self._tails: dict[tuple[str, int], StepStream] = {}
         healthy = np.full(spec.ranks, gpu.healthy_clock_ratio)
         self._healthy_step = 0.0
-        calm = Conditions(healthy, Effects(np.ones(spec.ranks), np.zeros(spec.ranks)))
+        calm = Conditions(healthy, Effects.neutral(Topology(spec.ranks, spec.cluster.gpus_per_node)))
         dequeue = spec.loader.dequeue_seconds + (spec.loader.service_seconds if spec.loader.workers == 0 else 0.0)
         waits = np.full((1, spec.ranks), dequeue)
-        self._healthy_step = float(self._timeline(calm, waits, np.ones((1, spec.ranks)), 0, np.zeros(1)).durations[0])
+        quiet = self._timeline(calm, waits, np.ones((1, spec.ranks)), 1.0, 0, np.zeros(1))
+        self._healthy_step = float(quiet.durations[0] - quiet.phases[0, CHECKPOINT, 0])
 
     @property
     def healthy_step_seconds(self) -> float:
@@ -101,11 +106,23 @@ class StepModel:
 
     def steps(self, first: int, *, waits: Floats, conditions: Conditions) -> StepBlock:
         """Steps first … first + n - 1 with these data waits, shape (n, R); `starts` are relative to the first one."""
-        count, cv = len(waits), self.spec.noise.jitter_cv
-        jitter = np.exp(cv * self._jitter.rows(first, count) - 0.5 * cv * cv) if cv else np.ones(waits.shape)
-        return self._timeline(conditions, waits, jitter, first, self._stalls(first, count))
+        count, noise = len(waits), self.spec.noise
+        jitter = np.ones(waits.shape)
+        for cv, stream in ((noise.jitter_cv, self._jitter), (noise.step_cv, self._common)):
+            if cv:
+                jitter = jitter * np.exp(cv * stream.rows(first, count) - 0.5 * cv * cv)
+        scale = self._collective_scale(conditions.effects, first, count)
+        return self._timeline(conditions, waits, jitter, scale, first, self._stalls(first, count))
 
-    def _timeline(self, conditions: Conditions, waits: Floats, jitter: Floats, first: int, stalls: Floats) -> StepBlock:
+    def _timeline(
+        self,
+        conditions: Conditions,
+        waits: Floats,
+        jitter: Floats,
+        scale: Floats | float,
+        first: int,
+        stalls: Floats,
+    ) -> StepBlock:
         training, chain = self.spec.training, self.chain
         micro = training.gradient_accumulation
         pace = jitter * (self._chip * conditions.effects.compute_slowdown / conditions.clock_ratio)
@@ -113,38 +130,49 @@ class StepModel:
         head = waits + self._h2d
         if training.strategy == "fsdp":
             window = forward + backward
-            dilated = chain.dilate(window)
+            dilated = chain.dilate(window, scale)
             stretch = dilated / window
             forward, backward = forward * stretch, backward * stretch
             start = head
         else:
             # Only the last micro-batch's backward has collectives beside it.
             window = self._backward * pace
-            dilated = chain.dilate(window)
+            dilated = chain.dilate(window, scale)
             backward = backward + (dilated - window)
             start = head + forward + (backward - dilated)
         arrival = start + dilated
         barrier = arrival.max(axis=1)
-        end = np.maximum(barrier, (start + chain.end_after_start(dilated)).max(axis=1))
+        end = np.maximum(barrier, (start + chain.end_after_start(dilated, scale)).max(axis=1))
         phases = np.zeros((len(waits), len(PHASES), self.spec.ranks))
         phases[:, DATA_WAIT] = waits
         phases[:, H2D] = self._h2d
         phases[:, FORWARD] = forward
         phases[:, BACKWARD] = backward
-        phases[:, COLLECTIVE_WAIT] = barrier[:, None] - arrival
+        bubble = self._bubble * (forward + backward).max(axis=1)
+        phases[:, COLLECTIVE_WAIT] = barrier[:, None] - arrival + bubble[:, None]
         phases[:, COLLECTIVE] = (end - barrier)[:, None]
         phases[:, OPTIMIZER] = self._optimizer
         checkpoints = self._checkpoints(first, len(waits))
         phases[:, CHECKPOINT] = checkpoints[:, None]
         phases[:, STALL] = stalls[:, None]
-        durations = end + self._optimizer + checkpoints + stalls
+        durations = end + bubble + self._optimizer + checkpoints + stalls
         off = np.abs(phases.sum(axis=1) - durations[:, None])
         assert (off <= 1e-9 * durations[:, None]).all(), "phases must add up to the step"
         assert phases.min() >= 0.0, "no phase may be negative"
         starts = np.cumsum(np.concatenate(([0.0], durations[:-1])))
         matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1))
-        kernels = kernel_seconds(chain, start, dilated, arrival, end)
+        kernels = kernel_seconds(chain, start, dilated, arrival, end, scale) + bubble[:, None]
         return StepBlock(first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio)
+
+    def _collective_scale(self, effects: Effects, first: int, count: int) -> Floats | float:
+        """Factor on the time of every collective of each step, (n, 1); 1 on a calm fabric."""
+        scale: Floats | float = 1.0
+        for tail in effects.collective_tails:
+            key = (tail.fault, tail.seed)
+            if key not in self._tails:
+                self._tails[key] = StepStream(tail.seed, "collective tail", tail.fault, width=1, draw=gamma_rows)
+            scale = scale * (1.0 + (tail.factor - 1.0) * self._tails[key].rows(first, count))
+        return scale
 
     def is_checkpoint(self, step: int) -> bool:
         """Whether this step ends with a checkpoint."""

@@ -105,8 +105,9 @@ def test_injection_order_does_not_matter(faults: list[str]) -> None:
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_the_same_seed_gives_the_same_summary(name: str) -> None:
     faults = [parse_fault(text) for text in ("io_starvation:mode=tail", "straggler:ranks=1", "gradient_explosion")]
+    steps = 60 if preset(name).ranks <= 64 else 2
     first, second, other = (
-        json.dumps(simulate(preset(name), steps=60, seed=seed, faults=faults)) for seed in (7, 7, 8)
+        json.dumps(simulate(preset(name), steps=steps, seed=seed, faults=faults)) for seed in (7, 7, 8)
     )
     assert first == second
     assert first != other

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from faults.effects import Effects, LateBatch
+from faults.effects import Effects, LateBatch, Topology
 from simulator.job import Loader
 from simulator.loader import LoaderQueue
 
@@ -13,7 +13,7 @@ STEP = 0.1
 
 
 def effects(ranks: int = 2) -> Effects:
-    return Effects(np.ones(ranks), np.zeros(ranks))
+    return Effects.neutral(Topology(ranks, ranks))
 
 
 def queue(**changes: float) -> LoaderQueue:

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from simulator.collective import all_reduce_fit
 from simulator.overlap import Chain, bucket_sizes, chain_for, kernel_seconds, upper_envelope
 from tests.simulator.jobs import small
 
@@ -36,7 +35,7 @@ def test_the_end_of_the_chain_and_kernel_time_equal_the_loop(data: st.DataObject
     ready = np.cumsum(sizes) / sizes.sum()
     ready[-1] = 1.0
     slopes, intercepts, breaks = upper_envelope(ready, np.cumsum(times[::-1])[::-1])
-    chain = Chain(ready, times, slopes, intercepts, breaks, 0.1, times[:-1].sum(), ready[0], 1.0, True)
+    chain = Chain(ready, times, slopes, intercepts, breaks, 0.1, times[:-1].sum(), ready[0], 1.0, 0.0, True)
     expected_end, expected_inside = sequential(ready, times, start, window)
     assert (start + chain.end_after_start(window)).max() == pytest.approx(expected_end, rel=1e-9)
     arrival = start + window
@@ -54,19 +53,19 @@ def test_buckets_add_up_and_the_first_one_is_small() -> None:
 
 
 def test_compute_slows_by_the_sm_share_only_while_a_collective_runs_beside_it() -> None:
-    chain = chain_for(small(), all_reduce_fit(small().cluster))
+    chain = chain_for(small())
     long, short = np.array([1.0]), np.array([1e-3])
     assert chain.contention == pytest.approx(16 / 132)
     assert chain.dilate(long)[0] == pytest.approx(1.0 + chain.contention * chain.hidden_seconds)
     whole_window = 1.0 / (1.0 - chain.contention * (1.0 - chain.first_ready))
     assert chain.dilate(short)[0] == pytest.approx(1e-3 * whole_window)
-    alone = chain_for(small(overlap=False), all_reduce_fit(small().cluster))
+    alone = chain_for(small(overlap=False))
     assert alone.dilate(long)[0] == 1.0
 
 
 def test_fsdp_exposes_first_gather_last_scatter_and_what_does_not_fit() -> None:
     spec = small(strategy="fsdp", nodes=4, gpus_per_node=8)
-    chain = chain_for(spec, all_reduce_fit(spec.cluster))
+    chain = chain_for(spec)
     half = chain.seconds[0]
     assert len(chain.seconds) == 3 * spec.model.layers
     roomy, tight = 10.0 * chain.total_seconds, 0.5 * chain.total_seconds
@@ -76,5 +75,5 @@ def test_fsdp_exposes_first_gather_last_scatter_and_what_does_not_fit() -> None:
 
 def test_overlap_hides_all_but_the_last_bucket_of_a_fast_fabric() -> None:
     spec = small()
-    chain = chain_for(spec, all_reduce_fit(spec.cluster))
+    chain = chain_for(spec)
     assert chain.end_after_start(np.array([1.0]))[0] == pytest.approx(1.0 + chain.seconds[-1])
