@@ -20,6 +20,7 @@ class Problem:
 
     def __str__(self) -> str:
         key = self.pointer.removeprefix("/").replace("/", ".").replace("~1", "/").replace("~0", "~")
+        key = "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in key)
         return f"{key}: {self.detail}" if key else self.detail
 
 

@@ -33,7 +33,7 @@ class Target:
 
     @classmethod
     def checked(cls, raw: object, check: Checker, *, pointer: str = "/target") -> Target | None:
-        """The target that a JSON value describes; None after noting on `check` what is wrong with it."""
+        """The target that a JSON value describes; None when it describes none. `check` notes all that is wrong."""
         members = check.members(raw, pointer, ("mode", "value"), of="target")
         if members is None:
             return None

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults.book import MAX_EVENTS, FaultBook
-from faults.effects import Effects, Topology
+from faults.effects import Topology
 from faults.errors import FaultError
 from faults.spec import FaultSpec
 from faults.target import Target
 from tests.faults.conftest import AddKind
+from tests.faults.snapshots import is_neutral, snapshot
 from tests.faults.strategies import NAMES, TOPOLOGY, lasting_specs, relaxed, specs
 
 NODE = Topology(4, 4)
@@ -29,20 +30,6 @@ def timed(kind: str = "straggler", **fields: Any) -> FaultSpec:
 
 def happened(faults: FaultBook) -> list[tuple[str, str]]:
     return [(event.name, event.event) for event in faults.drain_events()]
-
-
-def snapshot(effects: Effects) -> object:
-    """Everything about effects, to the last bit."""
-    return (
-        effects.compute_slowdown.tobytes(),
-        effects.batch_period_steps.tobytes(),
-        [(late.fault, late.seed, late.ranks.tolist(), late.lateness_steps) for late in effects.late_batches],
-        effects.instabilities,
-    )
-
-
-def is_neutral(effects: Effects) -> bool:
-    return snapshot(effects) == snapshot(Effects.neutral(NODE if len(effects.compute_slowdown) == 4 else TOPOLOGY))
 
 
 class TestPut:
@@ -170,7 +157,7 @@ class TestClear:
         assert record.to_mapping(1.0)["state"] == "cleared"
         (event,) = faults.drain_events()
         assert (event.event, event.at_seconds, event.step) == ("cleared", 1.0, 9)
-        assert is_neutral(faults.effects(1.0))
+        assert is_neutral(faults.effects(1.0), NODE)
 
     def test_with_its_ramp(self) -> None:
         faults = book()
@@ -198,7 +185,7 @@ class TestClear:
         record = faults.clear("slow", at_seconds=25.0, immediate=True)
         assert record is not None
         assert record.told == "cleared"
-        assert is_neutral(faults.effects(25.0))
+        assert is_neutral(faults.effects(25.0), NODE)
 
     def test_pending(self) -> None:
         faults = book()
@@ -248,7 +235,7 @@ class TestClear:
         faults.abort_all(at_seconds=1.0)
         assert [record.to_mapping(2.0)["state"] for record in faults.list()] == ["aborted", "aborted"]
         assert happened(faults) == [("a", "aborted"), ("b", "aborted")]
-        assert is_neutral(faults.effects(2.0))
+        assert is_neutral(faults.effects(2.0), NODE)
         assert faults.get("b").to_mapping(2.0)["expires_at"] is None
 
 
@@ -370,7 +357,7 @@ class TestComposition:
         for name in wanted:
             faults.clear(name, at_seconds=at)
         faults.advance(at + 3_601.0, 2)
-        assert is_neutral(faults.effects(at + 3_601.0))
+        assert is_neutral(faults.effects(at + 3_601.0), TOPOLOGY)
         assert faults.active_views(at + 3_601.0) == []
         assert all(record.told in ("cleared", "expired") for record in faults.list())
 
@@ -381,7 +368,7 @@ class TestComposition:
         for name, spec in wanted.items():
             faults.put(name, spec, at_seconds=0.0, next_step=0)
         faults.clear_all(at_seconds=at)
-        assert is_neutral(faults.effects(at))
+        assert is_neutral(faults.effects(at), TOPOLOGY)
 
     @relaxed
     @given(LASTING)

@@ -15,6 +15,10 @@ def test_text_is_one_line_with_every_key() -> None:
     assert error.code == "invalid"
 
 
+def test_a_hostile_key_stays_in_its_line() -> None:
+    assert str(FaultError.at("/a\n\x1b[2J", "no")) == r"a\n\x1b[2J: no"
+
+
 def test_single_problem() -> None:
     error = FaultError.at("/kind", "needs a network", code="unsupported")
     assert error.problems == (Problem("/kind", "needs a network"),)

@@ -143,8 +143,9 @@ def test_what_the_cluster_lacks(target: Target, detail: str) -> None:
 def test_json_gives_a_target_or_problems(raw: Any) -> None:
     check = Checker()
     target = Target.checked(raw, check)
-    assert (target is None) == bool(check.error().problems)
-    if target is not None:
+    if target is None:
+        assert check.error().problems
+    else:
         assert checked(target.to_mapping()) == target
         hash(target)
 

@@ -23,12 +23,3 @@ def effects_of(kind: Kind, *applications: Application) -> Effects:
     for each in applications:
         kind.apply(effects, each)
     return effects
-
-
-def is_neutral(effects: Effects) -> bool:
-    """Whether nothing is wrong."""
-    return (
-        bool((effects.compute_slowdown == 1.0).all() and (effects.batch_period_steps == 0.0).all())
-        and not effects.late_batches
-        and not effects.instabilities
-    )

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from faults.effects import Effects
 from faults.kind import Kind
 from faults.registry import kinds
-from tests.faults.kinds.helpers import application, effects_of, is_neutral
+from tests.faults.kinds.helpers import CLUSTER, application, effects_of
+from tests.faults.snapshots import is_neutral, per_rank
 from tests.faults.strategies import param_values, relaxed
 
 each_kind = pytest.mark.parametrize("kind", kinds().values(), ids=kinds().keys())
@@ -25,7 +27,7 @@ def params_of(kind: Kind) -> st.SearchStrategy[dict[str, Any]]:
 @given(st.data())
 def test_intensity_zero_is_no_fault(kind: Kind, data: st.DataObject) -> None:
     none_left = application(kind, intensity=0.0, **data.draw(params_of(kind)))
-    assert is_neutral(effects_of(kind, none_left))
+    assert is_neutral(effects_of(kind, none_left), CLUSTER)
 
 
 @each_kind
@@ -34,8 +36,9 @@ def test_intensity_zero_is_no_fault(kind: Kind, data: st.DataObject) -> None:
 def test_only_the_target_ranks_are_touched(kind: Kind, data: st.DataObject) -> None:
     effects = effects_of(kind, application(kind, (3,), data.draw(st.floats(0, 1)), **data.draw(params_of(kind))))
     others = [rank for rank in range(8) if rank != 3]
-    assert (effects.compute_slowdown[others] == 1.0).all()
-    assert (effects.batch_period_steps[others] == 0.0).all()
+    healthy = per_rank(Effects.neutral(CLUSTER), CLUSTER)
+    for name, values in per_rank(effects, CLUSTER).items():
+        assert values[others].tolist() == healthy[name][others].tolist(), name
     assert all(late.ranks.tolist() == [3] for late in effects.late_batches)
 
 
