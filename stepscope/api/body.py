@@ -157,13 +157,10 @@ def _bounded(text: str) -> int:
 
 
 def _depth(value: object) -> int:
+    """How many containers stand in one another at most."""
     depth = 0
     level = [value]
-    while level:
+    while containers := [item for item in level if isinstance(item, dict | list)]:
         depth += 1
-        level = [
-            child
-            for item in level
-            for child in (item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
-        ]
-    return depth - 1
+        level = [child for item in containers for child in (item.values() if isinstance(item, dict) else item)]
+    return depth

@@ -11,6 +11,8 @@ from typing import Any
 from starlette.responses import Response
 
 MEDIA_TYPE = "application/problem+json"
+# Names of RFC 9110, which Python took over only later.
+_TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
 _PREFIX = "urn:stepscope:problem:"
 
 
@@ -50,7 +52,7 @@ class ProblemError(Exception):
         """The answer that carries this problem."""
         content: dict[str, Any] = {
             "type": f"{_PREFIX}{self.kind}",
-            "title": HTTPStatus(self.status).phrase,
+            "title": _TITLES.get(self.status) or HTTPStatus(self.status).phrase,
             "status": self.status,
             "detail": self.detail,
         }

@@ -63,9 +63,8 @@ class EventHub:
     def join(self) -> Viewer:
         """A new viewer, which gets every entry from now on. Raises `ProblemError` (503) when there are too many."""
         if self._closed.is_set() or len(self._viewers) >= MOST_VIEWERS:
-            raise not_ready(
-                "events: closing" if self._closed.is_set() else f"events: {MOST_VIEWERS} viewers watch already"
-            )
+            why = "the lab is stopping" if self._closed.is_set() else f"{MOST_VIEWERS} viewers watch already"
+            raise not_ready(f"events: {why}")
         put, entries = anyio.create_memory_object_stream[Entry](QUEUE_ENTRIES)
         viewer = Viewer(put, entries, anyio.CancelScope())
         self._viewers.add(viewer)

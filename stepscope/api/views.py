@@ -48,7 +48,6 @@ def run_view(info: RunInfo) -> RunView:
         ranks=info.ranks,
         nodes=info.nodes,
         gpus_per_node=info.gpus_per_node,
-        hostnames=list(info.hostnames),
         tokens_per_step=info.tokens_per_step,
         peak_flops_per_second=info.peak_flops_per_second,
         warnings=list(info.warnings),
@@ -65,6 +64,7 @@ def position(tick: Tick, engine: Engine) -> Position:
         next_step=tick.next_step,
         lag_seconds=engine.lag_seconds,
         skipped_seconds=engine.skipped_seconds,
+        last_event=engine.journal.last_seq,
         failure=engine.failure,
     )
 

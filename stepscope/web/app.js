@@ -15,6 +15,8 @@ const clock = new Intl.DateTimeFormat(undefined, { timeStyle: "medium" });
 let lastAnswer = Date.now();
 let lastMove = Date.now();
 let lastTick = -1;
+let lastEvent = -1;
+let moving = false;
 let run = "";
 let polling = false;
 
@@ -35,7 +37,7 @@ async function poll() {
     if (state.run.run !== run || Date.now() - lastAnswer > 3 * PERIOD) {
       history.replace(await call("GET", "/v1/history"));
       run = state.run.run;
-      lastTick = -1;
+      lastTick = lastEvent = -1;
     }
     lastAnswer = Date.now();
     if (tick !== lastTick) lastMove = lastAnswer;
@@ -45,7 +47,10 @@ async function poll() {
     history.draw($("chart"));
     if (lastAnswer - lastMove > STANDSTILL) link("stopped", `the run stands still since ${clock.format(lastMove)}`);
     else link("live", lag > 2 ? `live, ${lag.toFixed(0)} s behind` : "live");
-    showFaults($("faults"), (await call("GET", "/v1/faults")).faults, act);
+    if (lastEvent !== state.position.last_event || moving) {
+      lastEvent = state.position.last_event;
+      moving = showFaults($("faults"), (await call("GET", "/v1/faults")).faults, act);
+    }
   } catch (error) {
     const reason = error instanceof Refused ? error.message : "the lab does not answer";
     link("stale", `stale since ${clock.format(lastAnswer)}: ${reason}`);

@@ -21,7 +21,7 @@ function words(fault) {
   return `${fault.name}: ${fault.kind} on rank${ranks.length === 1 ? "" : "s"} ${shown}, ${fault.state}, intensity ${fault.effective_intensity.toFixed(2)}`;
 }
 
-// Rows are kept between polls: a list built anew each second would take the focus from under the keyboard.
+// Says whether an intensity is on its way. Rows are kept between polls: a list built anew each second would take the focus from under the keyboard.
 export function showFaults(list, faults, act) {
   const live = faults.filter((fault) => !["cleared", "expired", "aborted"].includes(fault.state));
   for (const [name, { item }] of rows) {
@@ -36,4 +36,5 @@ export function showFaults(list, faults, act) {
     if (!item.isConnected) list.append(item);
   }
   list.dataset.empty = String(live.length === 0);
+  return live.some((fault) => ["ramping", "recovering"].includes(fault.state));
 }

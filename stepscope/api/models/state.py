@@ -27,7 +27,6 @@ class RunView(Shape):
     ranks: Count
     nodes: Count
     gpus_per_node: Count
-    hostnames: list[str]
     tokens_per_step: Count
     peak_flops_per_second: NonNegative
     """Sum over all GPUs of the dense peak at the training precision."""
@@ -51,6 +50,8 @@ class Position(Shape):
     """How far the run is behind the wall clock."""
     skipped_seconds: NonNegative
     """Wall-clock time that was given up because the lab could not keep up, or the machine slept."""
+    last_event: Count
+    """`seq` of the newest entry of the event log: as long as it stays, no fault has changed."""
     failure: str | None
     """Why the run stands still; null while it goes on."""
 
