@@ -1,0 +1,1 @@
+"""Measurements behind BENCHMARKS.md: `python -m benchmarks`. Not part of the wheel."""
