@@ -29,12 +29,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", choices=PARTS, action="append", help="only this part; may be given several times")
     parser.add_argument("--output", type=Path, help="file to write (default: BENCHMARKS.md for a whole run, else none)")
     args = parser.parse_args(argv)
+    facts = machine.describe()
     rows: list[Row] = []
     for name, measure in PARTS.items():
         if args.only is None or name in args.only:
             print(f"{name} …", file=sys.stderr, flush=True)
             rows += measure(quick=args.quick)
-    facts = machine.describe()
     page = report.markdown(facts, rows)
     output = args.output or (ROOT / "BENCHMARKS.md" if not (args.quick or args.only) else None)
     if output is not None:

@@ -18,6 +18,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 _PATIENCE_SECONDS = 60.0
 _POLL_SECONDS = 0.005
+_opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Lab(NamedTuple):
@@ -33,7 +34,7 @@ class Lab(NamedTuple):
     ) -> bytes:
         """Content of an answer of the lab."""
         request = urllib.request.Request(self.url + path, method=method, data=body, headers=dict(headers or {}))
-        with urllib.request.urlopen(request, timeout=_PATIENCE_SECONDS) as response:
+        with _opener.open(request, timeout=_PATIENCE_SECONDS) as response:
             content: bytes = response.read()
         return content
 
@@ -71,7 +72,7 @@ def lab(*words: str, env: Mapping[str, str] | None = None) -> Iterator[Lab]:
 def _until_ready(process: subprocess.Popen[bytes], url: str, started: float) -> float:
     while True:
         try:
-            with urllib.request.urlopen(f"{url}/readyz", timeout=_PATIENCE_SECONDS):
+            with _opener.open(f"{url}/readyz", timeout=_PATIENCE_SECONDS):
                 return time.perf_counter() - started
         except (urllib.error.URLError, ConnectionError):
             elapsed = time.perf_counter() - started

@@ -11,11 +11,12 @@ _PACKAGES = ("numpy", "fastapi", "uvicorn", "prometheus-client")
 
 
 def describe() -> dict[str, str]:
-    """CPU, cores, memory, operating system, Python and the packages that the numbers depend on."""
+    """CPU, cores, memory, load, operating system, Python and the packages that the numbers depend on."""
     return {
         "CPU": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
         "cores": str(len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()),
         "memory": _memory(),
+        "load before": f"{os.getloadavg()[0]:.1f} processes wanted to run in the minute before",
         "system": platform.system(),
         "Python": f"{platform.python_implementation()} {platform.python_version()}",
         "packages": ", ".join(f"{name} {version(name)}" for name in _PACKAGES),

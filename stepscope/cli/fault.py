@@ -6,7 +6,7 @@ import argparse
 from importlib import import_module
 
 from stepscope.cli import fault_options
-from stepscope.cli.parser import Commands, Parser, add_json, add_server, command, fault_name, whole
+from stepscope.cli.parser import Commands, Parser, add_json, add_server, command, fault_name, one_of, whole
 
 _STATES = ("pending", "ramping", "active", "recovering", "cleared", "expired", "aborted")
 
@@ -42,7 +42,9 @@ def add(commands: Commands) -> None:
 
 def _add_list(actions: Commands) -> None:
     parser = _action(actions, "list", "fault_view.listing", summary="faults of this run, ended ones included")
-    parser.add_argument("--state", choices=_STATES, metavar="STATE", help=f"only in this state: {', '.join(_STATES)}")
+    parser.add_argument(
+        "--state", type=one_of(*_STATES), metavar="STATE", help=f"only in this state: {', '.join(_STATES)}"
+    )
     parser.add_argument("--kind", metavar="KIND", help="only of this kind")
     parser.add_argument("--rank", type=whole(0), metavar="N", help="only those that hit this rank")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stepscope.cli.parser import Parser, fault_name, number, seed, whole
+from stepscope.cli.parser import Parser, fault_name, number, one_of, seed, whole
 
 EPILOG = """\
 examples:
@@ -39,7 +39,7 @@ def add_options(parser: Parser) -> None:
     when = parser.add_argument_group("when")
     for option, (_, text) in SCHEDULE.items():
         when.add_argument(f"--{option.replace('_', '-')}", type=number, metavar="SECONDS", help=text)
-    when.add_argument("--shape", choices=("linear", "step"), help="step has no ramps")
+    when.add_argument("--shape", type=one_of("linear", "step"), help="linear (default), or step, which has no ramps")
     parser.add_argument("--seed", type=seed, help="fixes the choices that the fault makes (default: from run and name)")
     parser.add_argument("--note", help="for people")
     parser.add_argument(

@@ -10,15 +10,17 @@ from collections.abc import Sequence
 from stepscope.cli.output import table
 
 DEFAULT_PORT = 8000
+_HERE = ("127.0.0.1", "localhost", "0.0.0.0", "::")
+"""Addresses to listen at that 127.0.0.1 reaches."""
 
 
-def first_steps(port: int, *, needs_token: bool, program: str) -> str:
-    """Commands to try in another terminal, with what they need to find this lab (0: a port that is not known yet)."""
+def first_steps(host: str, port: int, *, needs_token: bool, program: str) -> str:
+    """Commands to try in another terminal, with what they need to find this lab (port 0: not known yet)."""
     told: list[tuple[str, str]] = []
-    if port != DEFAULT_PORT:
-        told.append(
-            ("find it", f"export STEPSCOPE_URL={f'http://127.0.0.1:{port}' if port else '<the address below>'}")
-        )
+    here = "127.0.0.1" if host in _HERE else f"[{host}]" if ":" in host else host
+    if (here, port) != ("127.0.0.1", DEFAULT_PORT):
+        url = f"http://{here}:{port}" if port else "<the address below>"
+        told.append(("find it", f"export STEPSCOPE_URL={url}"))
     if needs_token:
         told.append(("be let in", "export STEPSCOPE_TOKEN=<the lab's token>"))
     told += [

@@ -48,7 +48,8 @@ def run(args: argparse.Namespace) -> int:
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     print(f"{job.preset}: {job.title}; seed {job_seed}")
-    print(first_steps(settings.port, needs_token=settings.writes_need_token, program=program_name()), flush=True)
+    needs_token = settings.writes_need_token
+    print(first_steps(settings.host, settings.port, needs_token=needs_token, program=program_name()), flush=True)
     try:
         return serve.run(settings, Engine(job, seed=job_seed))
     except SettingsError as error:

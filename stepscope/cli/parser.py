@@ -128,6 +128,17 @@ def fault_name(text: str) -> str:
     return text
 
 
+def one_of(*valid: str) -> Callable[[str], str]:
+    """A type for one of several words. Not argparse's `choices`, which words its refusal in each version anew."""
+
+    def convert(text: str) -> str:
+        if text not in valid:
+            raise argparse.ArgumentTypeError(f"{text!r} is not one of {', '.join(valid)}")
+        return text
+
+    return convert
+
+
 def number(text: str) -> float:
     """A type for finite numbers; the server knows the ranges."""
     try:

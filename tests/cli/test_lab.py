@@ -76,8 +76,10 @@ def test_a_port_that_is_taken(stepscope: Command) -> None:
 
 
 def test_first_steps() -> None:
-    assert "export" not in first_steps(8000, needs_token=False, program="stepscope")
-    other = first_steps(8001, needs_token=True, program=".venv/bin/stepscope")
+    assert "export" not in first_steps("0.0.0.0", 8000, needs_token=False, program="stepscope")
+    assert "=http://[::1]:8000" in first_steps("::1", 8000, needs_token=False, program="stepscope")
+    assert "=http://10.0.0.7:8000" in first_steps("10.0.0.7", 8000, needs_token=False, program="stepscope")
+    other = first_steps("127.0.0.1", 8001, needs_token=True, program=".venv/bin/stepscope")
     assert "export STEPSCOPE_URL=http://127.0.0.1:8001" in other
     assert "export STEPSCOPE_TOKEN=" in other
     assert ".venv/bin/stepscope fault reset" in other

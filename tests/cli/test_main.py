@@ -31,11 +31,11 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "COMMAND"),
-        (("labb",), "'lab', 'simulate', 'fault', 'presets', 'health'"),
+        (("labb",), "lab, simulate, fault, presets, health"),
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),
-        (("fault", "ad"), "'add'"),
+        (("fault", "ad"), "kinds, add, list, show, clear, reset"),
         (("presets", "--json=1"), "--json"),
         (("health", "extra"), "extra"),
     ],
@@ -43,7 +43,7 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
 def test_words_that_cannot_be_used(stepscope: Command, words: tuple[str, ...], said: str) -> None:
     status, out, err = stepscope(*words)
     assert (status, out) == (2, "")
-    assert said in err
+    assert said in err.replace("'", "")  # Some versions of argparse quote names.
     assert err.count("\n") == 1
     assert err.startswith("stepscope")
     assert "--help)" in err
