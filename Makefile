@@ -14,7 +14,7 @@ PORT ?= 8000
 ARGS ?=
 
 BIN := $(VENV)/bin
-CODE := stepscope diagnosis exporter simulator faults grafana prometheus tests
+CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks tests
 COMPOSE := docker compose
 
 .PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules picture bench clean
@@ -91,7 +91,7 @@ picture: $(VENV)/.dev ## draw the README's picture again from a headless run
 	$(BIN)/python -m stepscope.picture
 
 bench: $(VENV)/.dev ## measure what BENCHMARKS.md states
-	$(BIN)/python -m tests.bench $(ARGS)
+	$(BIN)/python -m benchmarks $(ARGS)
 
 clean: ## remove what was built here, the virtual environment included
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
