@@ -17,9 +17,15 @@ class HeadAsGet:
             await self._app(scope, receive, send)
             return
 
+        ended = False
+
         async def send_head(message: Message) -> None:
-            if message["type"] == "http.response.body":
-                message = {**message, "body": b""}
-            await send(message)
+            nonlocal ended
+            if message["type"] != "http.response.body":
+                await send(message)
+            elif not ended:
+                # The answer ends here even where a stream would go on; that one then sees its client leave.
+                ended = True
+                await send({"type": "http.response.body", "body": b"", "more_body": False})
 
         await self._app({**scope, "method": "GET"}, receive, send_head)

@@ -102,6 +102,13 @@ def test_a_crash_is_logged_and_not_shown(
     assert [record.exc_info is not None for record in caplog.records if record.name == "stepscope.api"] == [True]
 
 
+def test_head_of_the_event_stream_ends(bench: Bench) -> None:
+    answer = bench.client.head("/v1/events/stream")
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/event-stream")
+    assert bench.app.state.hub.viewers == 0
+
+
 def test_head_is_get_without_the_body(bench: Bench) -> None:
     for path in ("/v1/state", "/metrics", "/", "/v1/faults"):
         answer = bench.client.head(path)

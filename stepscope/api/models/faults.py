@@ -6,11 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from faults.kind import ParamValue
+from faults.schedule import State
+from faults.spec import Shape as FaultShape
+from faults.target import Mode
 from stepscope.api.models.base import Count, Moment, Name, NonNegative, Shape, Share
-
-Mode = Literal["all", "one", "count", "percent", "ranks", "nodes"]
-State = Literal["pending", "ramping", "active", "recovering", "cleared", "expired", "aborted"]
-ParamValue = float | str | bool
 
 
 class TargetView(Shape):
@@ -33,7 +33,7 @@ class FaultView(Shape):
     open_ended: bool
     ramp_up_seconds: NonNegative
     ramp_down_seconds: NonNegative
-    shape: Literal["linear", "step"]
+    shape: FaultShape
     seed: Count | None
     note: str
     state: State
