@@ -27,9 +27,7 @@ def intensity_at(
     state, level = _uncleared(spec, cleared_at)
     if state in ENDED:
         return state, level
-    if state == "pending" or immediate:
-        return "cleared", 0.0
-    return _falling(spec, level, elapsed_seconds - cleared_at, end="cleared")
+    return _falling(spec, 0.0 if immediate else level, elapsed_seconds - cleared_at, end="cleared")
 
 
 def _uncleared(spec: FaultSpec, elapsed: float) -> Level:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from faults.effects import Topology
@@ -16,7 +16,7 @@ from faults.registry import kinds
 from faults.spec import FIELDS, FaultSpec
 from faults.target import MODES
 
-relaxed = settings(deadline=None)
+relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A slow machine fails nothing."""
 
 TOPOLOGY = Topology(ranks=12, gpus_per_node=4, overlaps_nodes=True)
