@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import lru_cache
 
 from simulator.job import JobSpec
 from simulator.observation import GpuIdentity, RunInfo
@@ -18,10 +19,11 @@ def hostnames(nodes: int) -> tuple[str, ...]:
     return tuple(f"node-{index:0{width}d}" for index in range(nodes))
 
 
-def _gpus(spec: JobSpec, hosts: tuple[str, ...]) -> tuple[GpuIdentity, ...]:
-    per_node = spec.cluster.gpus_per_node
+@lru_cache(maxsize=2)
+def _gpus(hosts: tuple[str, ...], per_node: int) -> tuple[GpuIdentity, ...]:
+    """The GPUs of these hosts. Kept, since a large cluster has many and every prediction simulates it twice."""
     found = []
-    for rank in range(spec.ranks):
+    for rank in range(len(hosts) * per_node):
         node, gpu = divmod(rank, per_node)
         bus = _BUS_IDS[gpu % len(_BUS_IDS)] + gpu // len(_BUS_IDS)
         name = uuid.uuid5(uuid.NAMESPACE_DNS, f"{hosts[node]}/{gpu}")
@@ -53,7 +55,7 @@ def describe(spec: JobSpec, *, run: str, seed: int) -> RunInfo:
         gpus_per_node=spec.cluster.gpus_per_node,
         hostnames=hosts,
         nic_devices=tuple(f"mlx5_{i}" for i in range(spec.cluster.nics_per_node)) if spec.overlaps_nodes else (),
-        gpus=_gpus(spec, hosts),
+        gpus=_gpus(hosts, spec.cluster.gpus_per_node),
         flops_per_token=spec.flops_per_token,
         hardware_flops_per_token=spec.hardware_flops_per_token,
         peak_flops_per_second=spec.peak_flops_per_rank * spec.ranks,

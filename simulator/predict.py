@@ -11,8 +11,8 @@ from simulator.headless import measure, start
 from simulator.job import JobSpec, mfu
 
 _WARM_UP_STEPS = 8
-_MOST_STEPS, _FEWEST_STEPS = 64, 8
-_RANK_STEPS = 500_000
+_MOST_STEPS, _FEWEST_STEPS = 64, 3
+_RANK_STEPS = 150_000
 """Work that a prediction may cost, in ranks × steps: a request must be answered while somebody waits."""
 
 
