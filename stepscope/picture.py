@@ -1,7 +1,7 @@
 """The trap in one picture: a headless run of the film, drawn as SVG by `python -m stepscope.picture`.
 
-Two minutes healthy, two with a slow storage tail, then recovered, then one with exploding gradients: utilization and MFU
-on one axis above, the gradient norm below. Every point comes from the simulator; nothing is drawn by hand.
+Two minutes healthy, two with a slow storage tail, then recovered, then one with exploding gradients: utilization and
+MFU on one axis above, the gradient norm below. Every point comes from the simulator; nothing is drawn by hand.
 """
 
 from __future__ import annotations
