@@ -9,9 +9,11 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 
 import pytest
 
+from tests.stack.real import eventually
 from tests.stack.servers import Lab, Prometheus, running_lab, running_prometheus, shipped_config
 
 SEED = "7"
@@ -42,7 +44,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
             {"source_labels": ["UUID"], "regex": "(.+)", "target_label": "UUID", "replacement": "twin-$1"},
         ]
         prometheus = running.enter_context(running_prometheus(folder / "prometheus", config))
+        eventually("every target is up", partial(all_up, prometheus, count=4), within=60)
         yield Stage(film, twin, prometheus)
+
+
+def all_up(prometheus: Prometheus, *, count: int) -> bool | None:
+    """Whether this many targets were scraped, each with success."""
+    health = [target["health"] for target in prometheus.targets().values()]
+    return (len(health) == count and set(health) == {"up"}) or None
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
