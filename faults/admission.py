@@ -23,9 +23,11 @@ def completed(name: str, spec: FaultSpec, *, topology: Topology, run_seed: int) 
     FaultError `unsupported` when a job of this shape cannot show its kind.
     """
     spec = FaultSpec.from_mapping(spec.to_mapping())
-    unmet = registry.kind(spec.kind).unmet_needs(topology)
-    if unmet:
-        raise FaultError((Problem("/kind", f"{spec.kind} {reason}") for reason in unmet), code="unsupported")
+    kind = registry.kind(spec.kind)
+    problems = [Problem("/kind", f"{spec.kind} {reason}") for reason in kind.unmet_needs(topology)]
+    problems += kind.misfits(spec.params, topology)
+    if problems:
+        raise FaultError(problems, code="unsupported")
     seed = derived_seed(run_seed, name) if spec.seed is None else spec.seed
     return replace(spec, target=spec.effective_target, seed=seed)
 

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """As much of the cluster as a fault needs to choose its targets."""
+    """As much of the cluster as a fault needs to know."""
 
     ranks: int
     gpus_per_node: int
     overlaps_nodes: bool = False
     """Whether collectives leave a node, so that the network matters."""
+    board_watts: float = 700.0
+    """Power limit that each GPU's board has of its own."""
 
     @property
     def nodes(self) -> int:

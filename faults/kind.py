@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from faults.checks import Checker, Range
 from faults.effects import Effects, Topology
+from faults.errors import Problem
 from faults.target import MODES, Mode, Target
 
 ParamValue = float | str | bool
@@ -106,6 +107,10 @@ class Kind(ABC):
     def unmet_needs(self, topology: Topology) -> list[str]:
         """Why this kind shows nothing on a job of this shape; empty when it does."""
         return [reason for met, reason in (NEEDS[need] for need in self.needs) if not met(topology)]
+
+    def misfits(self, params: Mapping[str, ParamValue], topology: Topology) -> list[Problem]:
+        """What is wrong with valid parameters on a job of this shape; nothing unless a kind says so."""
+        return []
 
     @abstractmethod
     def apply(self, effects: Effects, application: Application) -> None:

@@ -32,7 +32,8 @@ _MOST_STEPS_AT_ONCE = 1_024
 
 def topology_of(spec: JobSpec) -> Topology:
     """The cluster as faults see it."""
-    return Topology(spec.ranks, spec.cluster.gpus_per_node, spec.overlaps_nodes)
+    cluster = spec.cluster
+    return Topology(spec.ranks, cluster.gpus_per_node, spec.overlaps_nodes, board_watts=cluster.gpu.tdp_watts)
 
 
 class Run:

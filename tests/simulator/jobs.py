@@ -25,6 +25,8 @@ FAULTS = (
     "io_starvation:mode=uniform,intensity=moderate",
     "gradient_explosion",
     "none",
+    "thermal_throttle:ranks=1",
+    "power_cap:percent=50,limit_watts=400",
 )
 
 
