@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 from stepscope.cli.errors import CliError, UsageError
 from stepscope.cli.first_steps import first_steps, program_name
+from stepscope.cli.jobs import job_named
 from stepscope.cli.parser import DEFAULT_PRESET, DEFAULT_SEED, Commands, command, seed
 from stepscope.cli.runtime import one_blas_thread
-from stepscope.cli.simulate import job_named
 
 _EPILOG = """\
 every option can come from the environment: STEPSCOPE_PRESET, STEPSCOPE_SEED, STEPSCOPE_HOST, STEPSCOPE_PORT,

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stepscope.cli import fault, health, lab, presets, simulate
+from stepscope.cli import fault, health, lab, nccl_test, presets, simulate, straggler
 from stepscope.cli.errors import BROKEN_PIPE, FAILED, INTERRUPTED, CliError
 from stepscope.cli.parser import Parser, root
 
@@ -20,7 +20,7 @@ _LAB_PACKAGES = frozenset(
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (lab, simulate, fault, presets, health):
+    for module in (lab, simulate, fault, straggler, nccl_test, presets, health):
         module.add(commands)
     return parser
 

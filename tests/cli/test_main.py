@@ -19,8 +19,12 @@ def test_version(stepscope: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [(), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("presets",), ("health",)]
-)
+    "words",
+    [
+        (), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("straggler",), ("nccl-test",), ("presets",),
+        ("health",),
+    ],
+)  # fmt: skip
 def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     status, out, err = stepscope(*words, "--help")
     assert (status, err) == (0, "")
@@ -31,7 +35,7 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "COMMAND"),
-        (("labb",), "lab, simulate, fault, presets, health"),
+        (("labb",), "lab, simulate, fault, straggler, nccl-test, presets, health"),
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),
@@ -84,6 +88,8 @@ def test_help_imports_nothing_heavy() -> None:
     ("missing", "words"),
     [
         ("numpy", "'simulate'"),
+        ("numpy", "'straggler'"),
+        ("numpy", "'nccl-test'"),
         ("fastapi", "'lab'"),
         ("uvicorn", "'lab'"),
         ("numpy", "'fault', 'add', 'a', 'none:ranks=1'"),

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from faults import registry
 from simulator.observation import PHASES
 from stepscope.cli import progress
 from tests.cli.conftest import ROOT, Command, environment, python
@@ -88,7 +89,7 @@ def test_for_people(stepscope: Command) -> None:
         (("--seed", "-1"), "--seed: '-1' is not a whole number from 0 to 4294967295"),
         (("--seed", "4294967296"), "--seed: '4294967296' is not a whole number from 0 to 4294967295"),
         (("--seed", "9" * 5000), "is not a whole number from 0 to 4294967295"),
-        (("--fault", "stragler"), "kind: must be one of gradient_explosion, io_starvation, none, straggler"),
+        (("--fault", "stragler"), f"kind: must be one of {', '.join(registry.kinds())}"),
         (("--fault", "straggler:speed=2"), "speed: is not a key of straggler; valid keys: slowdown, ranks"),
         (("--fault", "straggler:slowdown=9"), "slowdown: must be a number from 1.05 to 4, not 9"),
         (("--fault", "straggler:ranks=2,ranks=3"), "ranks: is given twice"),
