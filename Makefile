@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks tests
 COMPOSE := docker compose
 
-.PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules picture bench clean
+.PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules fidelity picture bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -68,6 +68,7 @@ check: $(VENV)/.dev ## all that CI asks: format, lint, types, imports, generated
 	$(BIN)/python -m stepscope.api.openapi --check
 	$(BIN)/python prometheus/build_rules.py --check
 	$(BIN)/python grafana/build_dashboards.py --check
+	$(BIN)/python -m tests.oracles.fidelity --check
 	$(MAKE) --no-print-directory test
 
 fmt: $(VENV)/.dev ## format the code and apply the safe fixes
@@ -86,6 +87,9 @@ dashboards: $(VENV)/.dev ## write the boards again from their code
 
 rules: $(VENV)/.dev ## write the Prometheus rules again from their code
 	$(BIN)/python prometheus/build_rules.py
+
+fidelity: $(VENV)/.dev ## write docs/fidelity.md again: each metric's origin, each published figure's error
+	$(BIN)/python -m tests.oracles.fidelity
 
 picture: $(VENV)/.dev ## draw the README's picture again from a headless run
 	$(BIN)/python -m stepscope.picture

@@ -94,14 +94,14 @@ def _between_nodes(cluster: Cluster) -> AllReduceFit:
     rate = nics / _REFERENCE_NICS_BYTES_PER_SECOND
     if nodes == 2 and cluster.gpu.key.startswith("a100"):
         rate = nics / _A100_NICS_BYTES_PER_SECOND
-        return AllReduceFit(164.0 * _MICRO, 52.6e9 * rate, 0.1445 * _MICRO / math.sqrt(rate))
+        return AllReduceFit(176.0 * _MICRO, 53.2e9 * rate, 0.14 * _MICRO / math.sqrt(rate))
     if nodes == 2:
         return AllReduceFit(92.0 * _MICRO, 285.3e9 * rate, 0.0312 * _MICRO)
     log_nodes = math.log2(nodes)
     return AllReduceFit(
-        (-23.7 + 62.4 * log_nodes) * _MICRO,
-        408.8e9 * rate * ranks / (2.0 * (ranks - 1)),
-        (0.0136 + 0.0029 * log_nodes) * _MICRO,
+        (-28.0 + 66.0 * log_nodes) * _MICRO,
+        410.0e9 * rate * ranks / (2.0 * (ranks - 1)),
+        (0.0133 + 0.0031 * log_nodes) * _MICRO,
     )
 
 

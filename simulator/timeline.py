@@ -191,5 +191,7 @@ class StepModel:
         if noise.stall_rate == 0.0:
             return np.zeros(count)
         draws = self._stall.rows(first, count)
-        factor = noise.stall_factor_low + (noise.stall_factor_high - noise.stall_factor_low) * draws[:, 1]
-        return np.where(draws[:, 0] < noise.stall_rate, (factor - 1.0) * self._healthy_step, 0.0)
+        # Short stalls are common and long ones rare: the logs' mean square is that of a density falling as 1/x².
+        least, most = noise.stall_factor_low - 1.0, noise.stall_factor_high - 1.0
+        excess = least * most / (most - (most - least) * draws[:, 1])
+        return np.where(draws[:, 0] < noise.stall_rate, excess * self._healthy_step, 0.0)

@@ -16,7 +16,6 @@ from tests.oracles.runs import healthy_durations, preset_durations
 _FILE = "mlperf_step_jitter.csv"
 _SOURCE = "MLPerf Training v3.1 and v5.0 logs, 66 runs on 256 to 10,752 GPUs: their range"
 _SEEDS = {"honest-64xh100": tuple(range(1, 9)), "llama3-405b-16k": (1, 2, 3)}
-_LONG_STALLS = "stalls are drawn evenly from × 1.1 to × 3.4, where most of those in the logs are short"
 _STALLED = 1.1
 """A step that is longer than this many medians has stalled."""
 
@@ -67,9 +66,7 @@ def logged_stall_excess() -> tuple[float, float]:
 def _preset_oracles(name: str) -> tuple[Oracle, ...]:
     short, title = name.split("-")[0], f"{name}, {len(_SEEDS[name])} runs"
 
-    def oracle(
-        kind: str, what: str, measure: Callable[[Floats], float], key: str, *, percent: bool = False, miss: str = ""
-    ) -> Oracle:
+    def oracle(kind: str, what: str, measure: Callable[[Floats], float], key: str, *, percent: bool = False) -> Oracle:
         scale = 100.0 if percent else 1.0
         return Oracle(
             f"{kind}-{short}",
@@ -79,12 +76,11 @@ def _preset_oracles(name: str) -> tuple[Oracle, ...]:
             low=min(column(_FILE, key)) * scale,
             high=max(column(_FILE, key)) * scale,
             unit="%" if percent else "medians",
-            miss=miss,
         )
 
     return (
         oracle("robust-cv", "robust CV of the step time", robust_cv, "mad_cv", percent=True),
-        oracle("cv", "CV of the step time", cv, "cv", percent=True, miss=_LONG_STALLS),
+        oracle("cv", "CV of the step time", cv, "cv", percent=True),
         oracle("p99", "99th percentile of the step time", p99, "p99"),
         oracle("longest", "longest step", longest, "max"),
     )
@@ -95,5 +91,5 @@ ORACLES = (
     *_preset_oracles("honest-64xh100"),
     *_preset_oracles("llama3-405b-16k"),
     Oracle("stall-excess", "what a stalled step costs, root mean square", _SOURCE, stall_excess,
-           low=_LEAST, high=_MOST, unit="steps", miss=_LONG_STALLS),
+           low=_LEAST, high=_MOST, unit="steps"),
 )  # fmt: skip
