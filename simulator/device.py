@@ -71,6 +71,17 @@ class DeviceModel:
         self._limit = effects.power_limit_watts
         self.capped = self._limit < self._gpu.compute.watts
 
+    def heat(self, effects: Effects) -> bool:
+        """Warm every board as far as this cooling lets a healthy job warm it, at most to where clocks fall.
+
+        Says whether any board can come that far: its clock may then never settle, and only time tells its mean.
+        """
+        per_watt = self._gpu.kelvin_per_watt * effects.thermal_resistance
+        edge = self._gpu.throttle_above_celsius
+        settled = self._ambient + effects.thermal_resistance * (self.temperature - self._ambient)
+        self.temperature = np.minimum(settled, edge)
+        return bool((self._ambient + per_watt * self._gpu.compute.watts > edge).any())
+
     @property
     def clock_ratio(self) -> Floats:
         """SM clock over the clock at which the peak is quoted, for steps that start now."""

@@ -95,6 +95,13 @@ class Run:
         """Put the model back to its last good checkpoint; time, counters and devices go on."""
         self._learning.restore_checkpoint()
 
+    def heat(self) -> bool:
+        """Warm the boards as its faults of now would in minutes; whether their clocks may go on changing all the same.
+
+        For a run that has not begun.
+        """
+        return self._devices.heat(self.faults.effects(self.seconds))
+
     def advance(self) -> Tick:
         """Simulate the next second and return it."""
         begin, end = self.seconds, self.seconds + TICK_SECONDS

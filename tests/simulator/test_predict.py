@@ -1,0 +1,86 @@
+"""A prediction is what the run then does."""
+
+from __future__ import annotations
+
+import pytest
+
+from faults.parse import parse_fault
+from simulator import predict as module
+from simulator.headless import start
+from simulator.job import JobSpec
+from simulator.predict import Prediction, predict
+from simulator.presets import preset
+from simulator.run import Run
+from tests.simulator.jobs import small
+
+WORKSHOP, HONEST = preset("workshop-4gpu"), preset("honest-64xh100")
+
+
+def predicted(spec: JobSpec, *faults: str) -> Prediction:
+    return predict(spec, parse_fault(faults[0]), live=[parse_fault(text) for text in faults[1:]], seed=3)
+
+
+def settled_step_seconds(spec: JobSpec, *faults: str, after: int, seconds: int) -> float:
+    """Mean step of a run that has had its faults for `after` seconds already."""
+    run = start(spec, seed=3, faults=[parse_fault(text) for text in faults])
+    for _ in range(after):
+        first = run.advance().counters
+    for _ in range(seconds):
+        last = run.advance().counters
+    return (last.step_seconds_sum - first.step_seconds_sum) / (last.steps - first.steps)
+
+
+@pytest.mark.parametrize("spec", [WORKSHOP, HONEST], ids=lambda spec: spec.preset)
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "thermal_throttle:ranks=1,intensity=moderate",
+        "thermal_throttle:ranks=1",
+        "thermal_throttle:percent=50,intensity=moderate",
+        "power_cap:ranks=1",
+        "straggler:ranks=1",
+    ],
+)
+def test_is_what_the_run_does_once_it_has_settled(spec: JobSpec, fault: str) -> None:
+    found = predicted(spec, fault)
+    seconds = 600 if spec is WORKSHOP else 1_800
+    done = settled_step_seconds(spec, fault, after=150, seconds=seconds)
+    assert found.step_seconds.after == pytest.approx(done, rel=0.06)
+    assert found.mfu.after / found.mfu.before == pytest.approx(
+        found.step_seconds.before / found.step_seconds.after, rel=1e-9
+    )
+
+
+def test_a_board_that_is_hot_and_no_more_costs_nothing() -> None:
+    found = predicted(WORKSHOP, "thermal_throttle:ranks=1,intensity=mild")
+    assert found.step_seconds.after == found.step_seconds.before
+    assert found.power_watts.after == found.power_watts.before
+
+
+def test_a_throttled_board_that_is_there_already_is_in_both_sides() -> None:
+    found = predicted(WORKSHOP, "straggler:ranks=2,slowdown=1.1", "thermal_throttle:ranks=1")
+    assert found.step_seconds.before > 0.6
+    assert found.step_seconds.after == pytest.approx(found.step_seconds.before, rel=0.02)
+
+
+def test_no_fault_changes_nothing() -> None:
+    found = predict(small(), None, seed=3)
+    assert found.step_seconds.before == found.step_seconds.after
+
+
+@pytest.mark.parametrize(("ranks_seconds", "seconds"), [(4 * 100, 100), (1, 45), (10**9, 300)])
+def test_time_to_follow_temperatures_is_bounded(
+    monkeypatch: pytest.MonkeyPatch, ranks_seconds: int, seconds: int
+) -> None:
+    advanced: dict[int, float] = {}
+    advance = Run.advance
+
+    def counted(self: Run) -> object:
+        tick = advance(self)
+        advanced[id(self)] = tick.seconds
+        return tick
+
+    monkeypatch.setattr(module, "_RANK_SECONDS", ranks_seconds)
+    monkeypatch.setattr(Run, "advance", counted)
+    predicted(small(), "thermal_throttle:ranks=1")
+    assert list(advanced.values()) == [seconds, seconds]
