@@ -128,7 +128,7 @@ def test_rules_evaluate_without_errors(stage: Stage) -> None:
 
 def test_at_most_ten_series_are_recorded_per_gpu(stage: Stage) -> None:
     run = stage.film.state()["run"]["run"]
-    recorded = stage.prometheus.value(f'count({{__name__=~"run:.+", run="{run}"}})')
+    recorded = stage.prometheus.value(f'count({{__name__=~"(run|rank):.+", run="{run}"}})')
     assert recorded <= 10 * stage.prometheus.value(f'count(training_rank_info{{run="{run}"}})')
 
 
