@@ -98,9 +98,11 @@ def _greet(settings: Settings, listener: socket.socket, out: TextIO) -> None:
     host = "localhost" if settings.host in ("0.0.0.0", "::", "127.0.0.1", "::1") else settings.host
     base = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     print(f"stepscope lab: {base}/  (metrics {base}/metrics, API {base}/docs; Ctrl-C stops it)", file=out)
+    what = "truth and writes" if settings.writes_need_token else "truth"
     if settings.token_is_made:
-        what = "truth and writes" if settings.writes_need_token else "truth"
         print(f"token for {what}, made for this run (STEPSCOPE_TOKEN sets one): {settings.token}", file=out)
+    elif settings.token_file is not None:
+        print(f"token for {what}: in {settings.token_file}", file=out)
     out.flush()
 
 

@@ -14,7 +14,8 @@ DEFAULT_PORT = 8000
 DEFAULT_HOSTS = ("localhost", "127.0.0.1", "[::1]", "simulator")
 """Hosts that a request may always name; others are refused, so that no foreign page can rebind its name to us."""
 
-_KEYS = ("host", "port", "token", "open_writes", "allowed_hosts")
+_KEYS = ("host", "port", "token", "token_file", "open_writes", "published_on", "allowed_hosts")
+_WILDCARDS = ("0.0.0.0", "::")
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("", "0", "false", "no", "off")
 
@@ -33,14 +34,18 @@ class Settings:
     """Bearer token; made at random when nobody set one."""
     token_is_made: bool = True
     """Whether the token was made here, so that it has to be shown once."""
+    token_file: Path | None = None
+    """Where the token is shared with other programs; see `stepscope.api.token_file`."""
     open_writes: bool = False
     """Something else guards the port: writes need no token although the address is not loopback."""
+    published_on: str = ""
+    """Address at which a container engine publishes the port: it, and not `host`, says who can reach the lab."""
     allowed_hosts: tuple[str, ...] = DEFAULT_HOSTS
 
     @property
     def writes_need_token(self) -> bool:
         """Whether a request that changes something must carry the token."""
-        return not (self.open_writes or is_loopback(self.host))
+        return not (self.open_writes or is_loopback(self.published_on or self.host))
 
 
 def load_settings(
@@ -48,8 +53,9 @@ def load_settings(
 ) -> Settings:
     """Read settings; `overrides` (command line) win over the environment, that over the TOML file, that over defaults.
 
-    The file is `file`, else what `STEPSCOPE_CONFIG` names, else none. Keys: host, port, token, open_writes,
-    allowed_hosts; in the environment they are upper case with `STEPSCOPE_` before. Raises `SettingsError`.
+    The file is `file`, else what `STEPSCOPE_CONFIG` names, else none. Keys: host, port, token, token_file,
+    open_writes, published_on, allowed_hosts; in the environment they are upper case with `STEPSCOPE_` before. Raises
+    `SettingsError`.
     """
     named = environ.get("STEPSCOPE_CONFIG", "")
     path = file or (Path(named) if named else None)
@@ -78,10 +84,13 @@ def is_loopback(host: str) -> bool:
 
 def _build(found: Mapping[str, tuple[str, object]]) -> Settings:
     host = _text(*found["host"]) if "host" in found else DEFAULT_HOST
-    token = _token(*found["token"]) if "token" in found else ""
+    token = checked_token(*found["token"]) if "token" in found else ""
+    published_on = _address(*found["published_on"]) if "published_on" in found else ""
     hosts = list(DEFAULT_HOSTS)
-    if host not in ("0.0.0.0", "::", *hosts):
-        hosts.append(f"[{host}]" if ":" in host else host.lower())
+    for place in (host, published_on):
+        name = f"[{place}]" if ":" in place else place.lower()
+        if place and place not in _WILDCARDS and name not in hosts:
+            hosts.append(name)
     if "allowed_hosts" in found:
         hosts += [name for name in _hosts(*found["allowed_hosts"]) if name not in hosts]
     return Settings(
@@ -89,7 +98,9 @@ def _build(found: Mapping[str, tuple[str, object]]) -> Settings:
         port=_port(*found["port"]) if "port" in found else DEFAULT_PORT,
         token=token or secrets.token_urlsafe(24),
         token_is_made=not token,
+        token_file=_file(*found["token_file"]) if "token_file" in found else None,
         open_writes=_flag(*found["open_writes"]) if "open_writes" in found else False,
+        published_on=published_on,
         allowed_hosts=tuple(hosts),
     )
 
@@ -113,6 +124,18 @@ def _text(key: str, value: object) -> str:
     return value.strip()
 
 
+def _address(key: str, value: object) -> str:
+    if value == "":
+        return ""
+    return _text(key, value).removeprefix("[").removesuffix("]")
+
+
+def _file(key: str, value: object) -> Path | None:
+    if not isinstance(value, str):
+        raise SettingsError(f"{key}: must be the path of a file")
+    return Path(value) if value else None
+
+
 def _port(key: str, value: object) -> int:
     if isinstance(value, str) and value.isascii() and value.isdigit():
         value = int(value)
@@ -121,7 +144,8 @@ def _port(key: str, value: object) -> int:
     return value
 
 
-def _token(key: str, value: object) -> str:
+def checked_token(key: str, value: object) -> str:
+    """A token that can be used, or empty; `SettingsError` that names `key` for any other."""
     if not isinstance(value, str):
         raise SettingsError(f"{key}: must be text")
     if value and (len(value) < 8 or not value.isascii() or not value.isprintable() or " " in value):

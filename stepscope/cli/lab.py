@@ -15,7 +15,9 @@ from stepscope.cli.runtime import one_blas_thread
 
 _EPILOG = """\
 every option can come from the environment: STEPSCOPE_PRESET, STEPSCOPE_SEED, STEPSCOPE_HOST, STEPSCOPE_PORT,
-STEPSCOPE_TOKEN; also STEPSCOPE_OPEN_WRITES, STEPSCOPE_ALLOWED_HOSTS and STEPSCOPE_CONFIG, a TOML file of settings"""
+STEPSCOPE_TOKEN; also STEPSCOPE_TOKEN_FILE (shares the token with other programs), STEPSCOPE_ALLOWED_HOSTS,
+STEPSCOPE_PUBLISHED_ON (address at which a container engine publishes the port), STEPSCOPE_OPEN_WRITES and
+STEPSCOPE_CONFIG, a TOML file of settings"""
 
 
 def add(commands: Commands) -> None:
@@ -34,10 +36,11 @@ def run(args: argparse.Namespace) -> int:
     """Serve until SIGTERM or Ctrl-C."""
     one_blas_thread()
     from stepscope.api.settings import SettingsError, load_settings
+    from stepscope.api.token_file import share_token
 
     try:
         overrides = {"host": args.host, "port": args.port, "token": args.token}
-        settings = load_settings(os.environ, overrides=overrides)
+        settings = share_token(load_settings(os.environ, overrides=overrides))
     except SettingsError as error:
         raise UsageError(str(error)) from None
     preset, key = _preset(args, os.environ)

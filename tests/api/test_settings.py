@@ -42,6 +42,34 @@ def test_who_needs_a_token_to_write(host: str, open_writes: str, needed: bool) -
     assert found.writes_need_token is needed
 
 
+@pytest.mark.parametrize(
+    ("published_on", "needed"),
+    [
+        ("127.0.0.1", False),
+        ("127.0.0.2", False),
+        ("::1", False),
+        ("[::1]", False),
+        ("192.0.2.10", True),
+        ("0.0.0.0", True),
+        ("::", True),
+        ("0", True),
+        ("", True),
+    ],
+)
+def test_where_the_port_is_published_decides_inside_a_container(published_on: str, needed: bool) -> None:
+    found = load_settings({"STEPSCOPE_HOST": "0.0.0.0", "STEPSCOPE_PUBLISHED_ON": published_on})
+    assert found.writes_need_token is needed
+
+
+def test_the_address_of_publication_may_be_named_and_a_wildcard_names_nothing() -> None:
+    inside = {"STEPSCOPE_HOST": "0.0.0.0"}
+    hosts = load_settings({**inside, "STEPSCOPE_PUBLISHED_ON": "192.0.2.10"}).allowed_hosts
+    assert hosts == (*DEFAULT_HOSTS, "192.0.2.10")
+    assert load_settings({**inside, "STEPSCOPE_PUBLISHED_ON": "2001:db8::1"}).allowed_hosts[-1] == "[2001:db8::1]"
+    for nothing in ("127.0.0.1", "0.0.0.0", "::", "::1"):
+        assert load_settings({**inside, "STEPSCOPE_PUBLISHED_ON": nothing}).allowed_hosts == DEFAULT_HOSTS
+
+
 def test_an_empty_token_is_no_token() -> None:
     assert load_settings({"STEPSCOPE_TOKEN": ""}).token_is_made
 
@@ -56,6 +84,7 @@ def test_an_empty_token_is_no_token() -> None:
         ("STEPSCOPE_TOKEN", "short"),
         ("STEPSCOPE_TOKEN", "not all printable \n"),
         ("STEPSCOPE_OPEN_WRITES", "maybe"),
+        ("STEPSCOPE_PUBLISHED_ON", " "),
         ("STEPSCOPE_ALLOWED_HOSTS", "http://lab.example"),
         ("STEPSCOPE_ALLOWED_HOSTS", "lab.example:8000"),
         ("STEPSCOPE_ALLOWED_HOSTS", "*"),
@@ -69,7 +98,13 @@ def test_a_bad_value_is_one_line_that_names_the_key(name: str, value: str) -> No
 
 @pytest.mark.parametrize(
     ("content", "named"),
-    [("colour = 1", "colour"), ("port = true", "port"), ("allowed_hosts = [1]", "allowed_hosts"), ("=", "TOML")],
+    [
+        ("colour = 1", "colour"),
+        ("port = true", "port"),
+        ("allowed_hosts = [1]", "allowed_hosts"),
+        ("token_file = 1", "token_file"),
+        ("=", "TOML"),
+    ],
 )
 def test_a_bad_file_names_itself_and_the_key(tmp_path: Path, content: str, named: str) -> None:
     file = tmp_path / "lab.toml"
