@@ -46,7 +46,7 @@ def describe(spec: JobSpec, *, run: str, seed: int) -> RunInfo:
         seed=seed,
         model=spec.model.name,
         precision=training.precision,
-        strategy=training.strategy,
+        strategy=spec.strategy_label,
         flops_convention=training.flops_convention,
         gpu_model=gpu.product,
         driver_version=DRIVER_VERSION,

@@ -198,6 +198,14 @@ class JobSpec:
         return self.training.tensor_parallel * self.training.pipeline_parallel
 
     @property
+    def strategy_label(self) -> str:
+        """How the job is spread, in the field's short form: `ddp`, `fsdp`, `zero1-tp8-pp16`."""
+        training = self.training
+        base = "zero1" if training.sharded_optimizer and training.strategy == "ddp" else training.strategy
+        sizes = (("tp", training.tensor_parallel), ("pp", training.pipeline_parallel))
+        return "-".join([base, *(f"{name}{size}" for name, size in sizes if size > 1)])
+
+    @property
     def replicas(self) -> int:
         """Data-parallel size: copies of the model that each see their own samples."""
         return self.ranks // self.model_ranks

@@ -117,13 +117,18 @@ class LearningModel:
         draw = self._draws.rows(index, 1)[0]
         norm = self._healthy_norm(draw)
         before = self._factor()
-        self._drive({cause.fault: cause for cause in causes})
+        driven = {cause.fault: cause for cause in causes}
+        self._drive(driven)
         norm *= self._factor()
         target = _LOSS_PER_DECADE * math.log10(max(1.0, before / _LOSS_FOLLOWS_ABOVE))
         self._loss_excess = max(target, _LOSS_KEPT * self._loss_excess if self._loss_excess > 1e-6 else 0.0)
         tokens = max(1, self._model_step) * self._spec.tokens_per_step
         loss = min(self._floor + _B / tokens**_BETA + self._loss_excess, self._ceiling) + self._noise * float(draw[1])
         skipped = self._scale_loss(norm)
+        if self._training.clip_norm is None and not skipped:
+            # A step that was taken with such a gradient moves the weights too far; some of those are too many.
+            self._unclipped_steps = self._unclipped_steps + 1 if driven else 0
+            self._diverged |= self._unclipped_steps > _STEPS_TO_NAN
         if self._diverged:
             loss = norm = math.nan
         spike = self._is_spike(norm)
@@ -168,9 +173,6 @@ class LearningModel:
         for name in [name for name in self._excess if name not in causes]:
             if not self._excess[name].decay():
                 del self._excess[name]
-        if causes and self._training.clip_norm is None:
-            self._unclipped_steps += 1
-            self._diverged |= self._unclipped_steps > _STEPS_TO_NAN
 
     def _scale_loss(self, norm: float) -> bool:
         """fp16 loss scaling; True when the step overflowed and was skipped."""

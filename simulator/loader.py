@@ -27,9 +27,14 @@ class LoaderQueue:
         self.ranks = ranks
 
     def period_seconds(self, effects: Effects) -> Floats:
-        """Least time between two batches of each rank; 0-worker loaders take this for every batch, in the open."""
+        """Least time between two batches of each rank that workers deliver."""
         own = self._loader.service_seconds / max(1, self._loader.workers)
         return np.maximum(own, effects.batch_period_steps * self._healthy_step)
+
+    def _loading_seconds(self, effects: Effects) -> Floats:
+        """Time that each rank loads in the open, without workers: what a fault adds to the period comes on top."""
+        added = np.maximum(0.0, effects.batch_period_steps - 1.0) * self._healthy_step
+        return self._loader.service_seconds + added
 
     def never_waits(self, effects: Effects, shortest_step_seconds: float) -> bool:
         """Whether no step of at least this length can find a queue empty, so that steps need not be taken singly."""
@@ -42,7 +47,7 @@ class LoaderQueue:
         period = self.period_seconds(effects)
         dequeue = self._loader.dequeue_seconds
         if self._loader.workers == 0:
-            waits = period + dequeue
+            waits = self._loading_seconds(effects) + dequeue
         else:
             ready = np.minimum(self._loader.capacity_batches, self._level + (at_seconds - self._taken_at) / period)
             missing = np.maximum(0.0, 1.0 - ready)

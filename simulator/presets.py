@@ -24,9 +24,16 @@ _WORKSHOP = JobSpec(
     loader=Loader(workers=4, service_seconds=0.4, sample_bytes=4e6),
 )
 
+_FRAGILE = replace(
+    _WORKSHOP,
+    preset="fragile-4gpu",
+    title="The same job in fp16 and without clipping: an explosion skips steps, halves the loss scale, and ends in NaN",
+    training=replace(_WORKSHOP.training, precision="fp16", clip_norm=None),
+)
+
 _ANATOMY = JobSpec(
     preset="anatomy-32gpu",
-    title="4 nodes × 8 H100: a 42 ms step without overlap, in which every phase can be seen",
+    title="4 nodes × 8 H100: a 42 ms step without overlap: loading, computing, communicating side by side",
     cluster=Cluster(nodes=4, gpus_per_node=8, gpu=H100_SXM),
     model=Model("gpt-0.4b", parameters=0.39e9, layers=24, hidden=1_024, heads=16, sequence=1_024, vocabulary=50_304),
     training=Training(micro_batch=4, compute_efficiency=0.4195, overlap=False, backward_ratio=1.5),
@@ -111,7 +118,7 @@ _FLEET = replace(
 )
 
 PRESETS: MappingProxyType[str, JobSpec] = MappingProxyType(
-    {spec.preset: spec for spec in (_WORKSHOP, _ANATOMY, _TRAP, _HONEST, _LLAMA3, _FLEET)}
+    {spec.preset: spec for spec in (_WORKSHOP, _FRAGILE, _ANATOMY, _TRAP, _HONEST, _LLAMA3, _FLEET)}
 )
 
 

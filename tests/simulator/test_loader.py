@@ -56,6 +56,13 @@ def test_without_workers_every_batch_is_waited_for() -> None:
     assert loader.visible_batches(5, at_seconds=1.0, effects=effects()).tolist() == [0.0, 0.0]
 
 
+def test_without_workers_lateness_comes_on_top_of_the_loading() -> None:
+    late = effects()
+    late.batch_period_steps[:] = 1.25
+    loader = queue(workers=0, service_seconds=0.03)
+    np.testing.assert_allclose(waits(loader, 5, with_effects=late), 0.03 + 0.25 * STEP)
+
+
 def test_a_late_batch_hits_exactly_one_rank_a_step_and_not_always_the_same() -> None:
     late = effects()
     late.late_batches.append(LateBatch("f", 1, np.array([0, 1]), 0.5))

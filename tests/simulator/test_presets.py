@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
+from faults.parse import parse_fault
 from simulator.headless import simulate
 from simulator.presets import PRESETS, preset
 from tests.simulator.jobs import run_with
@@ -63,5 +66,37 @@ def test_every_preset_loads_runs_and_names_its_gpus_uniquely(name: str) -> None:
 
 
 def test_an_unknown_preset_names_the_valid_ones() -> None:
-    with pytest.raises(ValueError, match="preset: 'x' is not one of workshop-4gpu, anatomy-32gpu, trap-87"):
+    with pytest.raises(
+        ValueError, match="preset: 'x' is not one of workshop-4gpu, fragile-4gpu, anatomy-32gpu, trap-87"
+    ):
         preset("x")
+
+
+def test_fragile_ends_in_nan_by_way_of_skipped_steps_and_a_reset_saves_it() -> None:
+    run = run_with(preset("fragile-4gpu"))
+    run.advance()
+    run.faults.put("boom", parse_fault("gradient_explosion"), at_seconds=run.seconds, next_step=run.next_step)
+    ticks = [run.advance() for _ in range(20)]
+    scales = [tick.learning.loss_scale for tick in ticks]
+    assert scales[-1] < scales[0] / 8
+    assert ticks[-1].counters.skipped_steps >= 4
+    assert math.isnan(ticks[-1].learning.loss)
+    assert ticks[-1].counters.nonfinite_steps > 0
+    assert ticks[-1].step_mfu == pytest.approx(ticks[0].step_mfu, rel=0.02)
+    run.faults.clear("boom", at_seconds=run.seconds, immediate=True)
+    run.restore_checkpoint()
+    assert math.isfinite([run.advance() for _ in range(3)][-1].learning.loss)
+
+
+def test_large_presets_say_how_they_are_spread() -> None:
+    assert run_with(preset("honest-64xh100")).info.strategy == "fsdp"
+    assert preset("llama3-405b-16k").strategy_label == "zero1-tp8-pp16"
+    assert preset("workshop-4gpu").strategy_label == "ddp"
+
+
+@pytest.mark.parametrize("name", ["anatomy-32gpu", "trap-87", "workshop-4gpu"])
+def test_a_late_batch_costs_what_it_says_on_every_preset(name: str) -> None:
+    spec = preset(name)
+    healthy = simulate(spec, steps=60, seed=1)["step_seconds"]["mean"]
+    late = simulate(spec, steps=400, seed=1, faults=[parse_fault("io_starvation:mode=uniform,lateness_steps=0.5")])
+    assert late["step_seconds"]["p50"] == pytest.approx(1.5 * healthy, rel=0.02)
