@@ -7,20 +7,16 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stepscope.cli import fault, health, lab, nccl_test, presets, simulate, straggler
+from stepscope.cli import doctor, fault, health, lab, nccl_test, presets, simulate, straggler
 from stepscope.cli.errors import BROKEN_PIPE, FAILED, INTERRUPTED, CliError
+from stepscope.cli.extras import LAB_PACKAGES
 from stepscope.cli.parser import Parser, root
-
-_LAB_PACKAGES = frozenset(
-    {"annotated_doc", "fastapi", "numpy", "prometheus_client", "pydantic", "starlette", "uvicorn", "yaml"}
-)
-"""What the extra `lab` brings, by import name."""
 
 
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (lab, simulate, fault, straggler, nccl_test, presets, health):
+    for module in (lab, simulate, fault, straggler, nccl_test, presets, health, doctor):
         module.add(commands)
     return parser
 
@@ -38,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CliError as error:
         return _say(command, error)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in _LAB_PACKAGES:
+        if (error.name or "").partition(".")[0] not in LAB_PACKAGES:
             raise
         return _say(command, CliError(f"needs {error.name}, which is not installed: pip install 'stepscope[lab]'"))
     except SystemExit as done:
