@@ -8,10 +8,15 @@ same, since float products are not associative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+
+MOST_SLOWDOWN = 16.0
+"""All slow-downs of one rank together, and all factors on collectives: what is slower than this is a hang."""
+MOST_LATENESS_STEPS = 32.0
+"""All delays of one batch together, in healthy steps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,3 +93,15 @@ class Effects:
         """No fault at all."""
         ranks = topology.ranks
         return cls(np.ones(ranks), np.zeros(ranks), np.ones(ranks), np.full(ranks, np.inf))
+
+    def limited(self) -> Effects:
+        """These effects, no worse than a job can be while it still runs: many faults at once must not stop its time."""
+        np.minimum(self.compute_slowdown, MOST_SLOWDOWN, out=self.compute_slowdown)
+        np.minimum(self.batch_period_steps, 1.0 + MOST_LATENESS_STEPS, out=self.batch_period_steps)
+        total = sum(late.lateness_steps for late in self.late_batches)
+        if total > MOST_LATENESS_STEPS:
+            share = MOST_LATENESS_STEPS / total
+            self.late_batches = [
+                replace(late, lateness_steps=late.lateness_steps * share) for late in self.late_batches
+            ]
+        return self

@@ -37,7 +37,7 @@ class Ledger:
         self.nvlink_rates = (np.zeros(ranks), np.zeros(ranks))
         """(transmit, receive) of every GPU in the last window, bytes/s."""
         self.step_seconds = self.step_mfu = self.step_hfu = 0.0
-        """Of the steps that ended in the last window that saw one end."""
+        """Of the steps that ended in the last window that saw one end; of the running one once that takes longer."""
 
     def accrue(
         self,
@@ -76,7 +76,15 @@ class Ledger:
         self._steps += len(ended)
         for duration in durations.tolist():
             self._step_seconds_sum += duration
-        self.step_seconds = float(durations.mean())
+        self._rate(float(durations.mean()))
+
+    def wait(self, elapsed_seconds: float) -> None:
+        """A step has been running for so long: a job that stands still must not go on showing its last good rate."""
+        if elapsed_seconds > self.step_seconds > 0.0:
+            self._rate(elapsed_seconds)
+
+    def _rate(self, step_seconds: float) -> None:
+        self.step_seconds = step_seconds
         rate = self._info.tokens_per_step / self.step_seconds / self._info.peak_flops_per_second
         self.step_mfu = rate * self._info.flops_per_token
         self.step_hfu = rate * self._info.hardware_flops_per_token

@@ -14,6 +14,8 @@ from simulator.job import Loader
 from simulator.observation import Floats
 from simulator.streams import StepStream, uniform_rows
 
+_MOST_STREAMS = 128
+
 
 class LoaderQueue:
     """State of all ranks' queues. Times are seconds since the run began; arrays have shape (R,)."""
@@ -49,7 +51,9 @@ class LoaderQueue:
         if self._loader.workers == 0:
             waits = self._loading_seconds(effects) + dequeue
         else:
-            ready = np.minimum(self._loader.capacity_batches, self._level + (at_seconds - self._taken_at) / period)
+            ready = np.minimum(
+                self._loader.capacity_batches, self._level + np.maximum(0.0, at_seconds - self._taken_at) / period
+            )
             missing = np.maximum(0.0, 1.0 - ready)
             self._level = np.maximum(ready, 1.0) - 1.0
             waits = missing * period + dequeue
@@ -83,6 +87,9 @@ class LoaderQueue:
         """The rank whose batch is late in this step, drawn from the fault's own stream."""
         key = (late.fault, late.seed)
         if key not in self._late_streams:
+            if len(self._late_streams) >= _MOST_STREAMS:
+                # A stream is a function of its key, so that one that is needed again comes back as it was.
+                self._late_streams.clear()
             self._late_streams[key] = StepStream(late.seed, "late batch", late.fault, width=1, draw=uniform_rows)
         draw = float(self._late_streams[key].rows(step, 1)[0, 0])
         return int(late.ranks[int(draw * len(late.ranks))])

@@ -216,7 +216,8 @@ class Tick:
     queue_batches: Floats
     """(R,) batches ready in the data loader."""
     step_mfu: float
-    """MFU of the steps that ended in this tick (of the last step, when none did)."""
+    """MFU of the steps that ended in this tick. When none did, of the last one, or of the running one once that has
+    taken longer, as if it ended now."""
     step_hfu: float
     step_seconds: float
     """Mean duration of the same steps."""

@@ -92,8 +92,16 @@ class Run:
         self._start_timestamp += seconds
 
     def restore_checkpoint(self) -> None:
-        """Put the model back to its last good checkpoint; time, counters and devices go on."""
+        """Put the model back to its last good checkpoint and begin the running step again, however long it would take.
+
+        Time, counters and devices go on.
+        """
         self._learning.restore_checkpoint()
+        if self._running:
+            self._next_step = self._running[0].first_step
+            self._next_start = self.seconds
+            self._running = []
+            self._learned.clear()
 
     def heat(self) -> bool:
         """Warm the boards as its faults of now would in minutes; whether their clocks may go on changing all the same.
@@ -106,7 +114,7 @@ class Run:
         """Simulate the next second and return it."""
         begin, end = self.seconds, self.seconds + TICK_SECONDS
         self.faults.advance(begin, self._next_step)
-        effects = self.faults.effects(begin)
+        effects = self.faults.effects(begin).limited()
         self._devices.apply(effects)
         conditions = Conditions(self._devices.clock_ratio, effects)
         held = (self._devices.throttled, self._devices.capped)
@@ -115,6 +123,8 @@ class Run:
         self.ended = self._settle(begin, end)
         self._ledger.accrue(parts, self._devices, held=held, seconds=TICK_SECONDS)
         self._ledger.finish(self.ended)
+        if self._running and not self.ended:
+            self._ledger.wait(end - float(self._running[0].starts[0]))
         devices = self._devices.read(
             parts, seconds=TICK_SECONDS, pcie=self._ledger.pcie_rates, nvlink=self._ledger.nvlink_rates
         )

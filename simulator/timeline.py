@@ -10,13 +10,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from faults.effects import Effects, Topology
+from faults.effects import MOST_SLOWDOWN, Effects, Topology
 from simulator.job import JobSpec
 from simulator.observation import PHASES, Floats
 from simulator.overlap import chain_for, kernel_seconds
 from simulator.streams import StepStream, gamma_rows, generator, normal_rows, uniform_rows
 
 DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
+
+_MOST_STREAMS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,9 +172,12 @@ class StepModel:
         for tail in effects.collective_tails:
             key = (tail.fault, tail.seed)
             if key not in self._tails:
+                if len(self._tails) >= _MOST_STREAMS:
+                    # A stream is a function of its key, so that one that is needed again comes back as it was.
+                    self._tails.clear()
                 self._tails[key] = StepStream(tail.seed, "collective tail", tail.fault, width=1, draw=gamma_rows)
             scale = scale * (1.0 + (tail.factor - 1.0) * self._tails[key].rows(first, count))
-        return scale
+        return np.minimum(scale, MOST_SLOWDOWN) if effects.collective_tails else scale
 
     def is_checkpoint(self, step: int) -> bool:
         """Whether this step ends with a checkpoint."""
