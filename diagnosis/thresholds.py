@@ -41,3 +41,55 @@ GRAD_NORM_SPIKE_FACTOR = 10.0
 
 SCRAPE_INTERVAL_SECONDS = 5
 """Interval of the shipped scrape configuration; datasource `timeInterval` and alert delays follow from it."""
+
+MFU_OF_BEST_LOW = 0.85
+"""Below this share of its own best of the last 15 minutes, a job has lost speed: a healthy one stays above 0.97."""
+
+WORK_EXCESS_HIGH = 0.05
+"""Work of a rank per step beyond the median of its peers. Twice what separates the worst healthy chip from it: a
+population of GPUs has about 5 % between its best and its worst."""
+
+INPUT_BOUND = 0.25
+"""Share of wall clock lost to late batches above which a job is bound by its input, whatever it is used to. Below, a
+rise of DATA_WAIT_HIGH over the job's own least counts."""
+
+COMMUNICATION_RISE = 0.03
+"""Rise of exposed communication over the job's own least, as a share of wall clock, that something has caused: what
+overlaps with computing varies by a few tenths of a percent. COLLECTIVE_HIGH counts without a rise."""
+
+STOPPED_HIGH = 0.05
+"""Share of a minute in checkpoints and stalls (3 s) that explains a low MFU by itself..."""
+
+STOPPED_SECONDS_HIGH = 30.0
+"""...unless they came to this much within five minutes: then they are the trouble, not an interruption."""
+
+NO_PROGRESS_SECONDS = 20.0
+"""Time without a step that no healthy job of short steps shows, checkpoints included..."""
+
+NO_PROGRESS_STEPS = 4.0
+"""...to which this many mean steps are added: the longest stalls in logs of large jobs are 3.4 steps long."""
+
+THROTTLED_HIGH = 0.01
+"""Share of time with clocks held down by temperature; a board in good air has none."""
+
+PAUSE_FRAMES_PER_SECOND_HIGH = 10.0
+"""Pause frames that a node receives. A lossless fabric with headroom has none; single ones are no storm."""
+
+RETRANSMITS_PER_SECOND_HIGH = 1.0
+"""Packets that a node sends again. On a lossless fabric each one is a loss that should not have happened."""
+
+UTIL_LOW_PERCENT = 70.0
+"""GPU utilization that a traditional alert calls low: the strictest in use, 10 to 30 are more common."""
+
+TEMPERATURE_HIGH_CELSIUS = 90.0
+"""GPU temperature that a traditional alert calls high: just above the hardware slowdown of A100 and H100 (89 °C, as
+nvidia-smi -q -d TEMPERATURE prints it). Sites use 80 to 90."""
+
+GPU_HOT_CELSIUS = 87.0
+"""Above this an H100 holds its own clocks down (its hardware slowdown temperature, nvidia-smi -q -d TEMPERATURE)."""
+
+COMPLETE = 1.0
+"""Share of targets, sources or GPUs that answer when none is missing."""
+
+MEMORY_FULL = 0.95
+"""Share of device memory in use that a traditional alert calls nearly full."""

@@ -3,9 +3,8 @@
 Every ratio divides sums, so that it stays right when the parts differ in size. Windows are one minute: twelve scrapes,
 and long enough for a 7 s step. A denominator of 0 gives no sample rather than NaN: "no step ended" is not a number.
 
-Per rank, time is a share of that rank's *own* wall clock, which is the sum of its phases: nodes are not scraped at the
-same second, and a rank is compared with ranks of other nodes. A rank is compared with the median of its peers (the
-least of them where waiting is meant, because who waits least is waited for).
+Per rank, time is a share of that rank's *own* wall clock, which is the sum of its phases. A rank is compared with the
+median of its peers; with the least of them where waiting is meant, because who waits least is waited for.
 """
 
 from __future__ import annotations
@@ -19,9 +18,10 @@ BEST = "15m"
 WORK = "h2d|forward|backward"
 """What a rank does on its own in a step, at its own pace."""
 COMMUNICATION = "collective|collective_wait"
-"""A real rank cannot tell waiting inside a collective from transferring, and reports the sum as `collective`."""
-UNEVENNESS = "0.001"
-"""Share of wall clock that loaders may differ by before a batch counts as late."""
+"""A real rank cannot tell waiting in a collective from transferring: it reports the sum as `collective` and no
+`collective_wait`. Every rule works for both."""
+HANDOVER = "0.001"
+"""Data wait of a rank, as a share of wall clock, that is only the handing over of a batch that was ready."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,22 @@ def _share_by_rank(phases: str) -> str:
     )
 
 
+def _pace() -> str:
+    """Work of each rank for the same progress, which is the bytes it moved in collectives: as many in every step.
+
+    Nodes are scraped seconds apart. While a fault sets in or ends, the share of a minute spent working differs between
+    nodes for that alone; both of these come from one scrape. A source that counts no bytes is compared by the share.
+    """
+    return (
+        f'sum by (run, rank) (rate(training_phase_seconds_total{{phase=~"{WORK}"}}[{WINDOW}]))\n'
+        "/ (\n"
+        f"  sum by (run, rank) (rate(training_collective_bytes_total[{WINDOW}])) > 0\n"
+        "  or\n"
+        f"  sum by (run, rank) (rate(training_phase_seconds_total[{WINDOW}])) > 0\n"
+        ")"
+    )
+
+
 def _mean_over_gpus(metric: str) -> str:
     """Mean over the run's GPUs of each board's mean over the window; rows that share a board (MIG) count once.
 
@@ -74,20 +90,24 @@ def _mean_over_gpus(metric: str) -> str:
 
 
 def _input_late() -> str:
-    """The least data wait of the ranks, plus what ranks wait beyond it: as if one of them were late at a time.
+    """What the ranks wait for data in all, as if one were late at a time; or less, where they are late together.
 
-    Ranks that are late together count several times over in that sum, so it is held to what *every* rank spends
-    waiting for data or inside collectives: a late batch costs each of them, the one or the other way.
+    A late batch costs *every* rank the same: the late one waits for data, the others wait for it. So the sum over
+    ranks is held to what each of them spends on the two, which also keeps out waiting that has another cause.
     """
-    least = f"min by (run) ({DATA_WAIT})"
-    beyond = f"{DATA_WAIT} - on (run) group_left () {least} - {UNEVENNESS}"
-    late = f"{least}\n      + sum by (run) (clamp_min(\n        {beyond}, 0\n      ))"
-    waiting = indent(f"{DATA_WAIT}\n  + {_share_by_rank(COMMUNICATION)}", "      ")
+    waiting = (
+        f"{DATA_WAIT}\n"
+        "  + (\n"
+        f"{indent(_share_by_rank('collective_wait'), '    ')}\n"
+        "    or\n"
+        f"{indent(_share_by_rank('collective'), '    ')}\n"
+        "  )"
+    )
     return (
         "min by (run) (\n"
-        f'  label_replace(\n    {late},\n    "bound", "late", "", ""\n  )\n'
+        f'  label_replace(sum by (run) (clamp_min({DATA_WAIT} - {HANDOVER}, 0)), "bound", "sum", "", "")\n'
         "  or\n"
-        f'  label_replace(\n    min by (run) (\n{waiting}\n    ),\n    "bound", "waiting", "", ""\n  )\n'
+        f'  label_replace(\n    min by (run) (\n{indent(waiting, "      ")}\n    ),\n    "bound", "each", "", ""\n  )\n'
         ")"
     )
 
@@ -134,7 +154,8 @@ RANK_RECORDINGS: tuple[Recording, ...] = (
     ),
     Recording(
         WORK_EXCESS,
-        f"{WORK_SECONDS}\n  / on (run) group_left () (quantile by (run) (0.5, {WORK_SECONDS}) > 0)\n  - 1",
+        f"(\n{indent(_pace(), '  ')}\n)\n/ on (run) group_left ()\n"
+        f"(quantile by (run) (0.5,\n{indent(_pace(), '  ')}\n) > 0)\n- 1",
         "How much longer a rank works on a step than the median of its peers, as a ratio: 0.5 is half as long again.",
     ),
     Recording(

@@ -1,0 +1,206 @@
+"""Alerts on what the job achieves and who holds it up: label `set="training"`."""
+
+from __future__ import annotations
+
+from textwrap import indent
+
+from diagnosis import thresholds as limit
+from rulebook.alert import Alert
+from rulebook.profile import Profile, duration
+from rulebook.recording import (
+    BEST,
+    EXPOSED,
+    INPUT_LATE,
+    MFU_BEST,
+    PHASE_SHARE,
+    STEP_SECONDS,
+    WINDOW,
+    WORK_EXCESS,
+    mfu,
+)
+
+_STOPPED = 'phase=~"checkpoint|stall"'
+
+
+def training_alerts(profile: Profile) -> tuple[Alert, ...]:
+    """The set, in the order of the runbook."""
+    window = duration(profile.window)
+    return (
+        _mfu_low(window),
+        _rank_straggling(),
+        _input_starved(),
+        _communication_exposed(),
+        _grad_norm_exploding(),
+        _loss_not_finite(),
+        _no_progress(),
+        _thermal_throttle(window),
+        _fabric_pauses(window),
+    )
+
+
+def _mfu_low(window: str) -> Alert:
+    stopped = f"sum by (run) ({PHASE_SHARE}{{{_STOPPED}}}) > {limit.STOPPED_HIGH:g}"
+    seldom = (
+        f"avg by (run) (sum by (run, rank) (increase(training_phase_seconds_total{{{_STOPPED}}}[5m])))"
+        f" < {limit.STOPPED_SECONDS_HIGH:g}"
+    )
+    return Alert(
+        name="TrainingMfuLow",
+        set="training",
+        severity="warning",
+        about="Against the job's own best, so that it holds for every model; a lone checkpoint or stall is no loss.",
+        expr=(
+            f"{mfu(window)}\n  < {limit.MFU_OF_BEST_LOW:g} * {MFU_BEST}\n"
+            f"unless on (run) (\n  {stopped}\n  and on (run)\n  {seldom}\n)"
+        ),
+        summary="The job gets less out of its GPUs than it did.",
+        description=(
+            "Run {{ $labels.run }} is at an MFU of {{ $value | humanizePercentage }}, below "
+            f"{100 * limit.MFU_OF_BEST_LOW:.0f} % of its own best of the last 15 minutes."
+        ),
+    )
+
+
+def _rank_straggling() -> Alert:
+    return Alert(
+        name="TrainingRankStraggling",
+        set="training",
+        severity="warning",
+        about="Own work per step against the median of the peers. Who only waits, or gets a late batch, is not named.",
+        expr=f"training_rank_info * on (run, rank) group_left () ({WORK_EXCESS} > {limit.WORK_EXCESS_HIGH:g})",
+        summary="A rank is slower than its peers, and all of them wait for it.",
+        description=(
+            "Rank {{ $labels.rank }} of run {{ $labels.run }}, GPU {{ $labels.gpu }} of {{ $labels.Hostname }}, works "
+            "{{ $value | humanizePercentage }} longer on each step than the median of its peers."
+        ),
+    )
+
+
+def _input_starved() -> Alert:
+    return Alert(
+        name="TrainingInputStarved",
+        set="training",
+        severity="warning",
+        about="What late batches cost the whole job, wherever they are late: the mean over ranks hides a tail.",
+        expr=_risen(INPUT_LATE, by=limit.DATA_WAIT_HIGH, bound=limit.INPUT_BOUND),
+        summary="The job waits for its input.",
+        description=(
+            "Late batches cost run {{ $labels.run }} {{ $value | humanizePercentage }} of its time. A rank that gets "
+            "its batch late waits for data, all others wait for it in the collective."
+        ),
+    )
+
+
+def _communication_exposed() -> Alert:
+    return Alert(
+        name="TrainingCommunicationExposed",
+        set="training",
+        severity="warning",
+        about="Transfer that computing does not hide. The least of the ranks, so that waiting for a slow peer is out.",
+        expr=_risen(EXPOSED, by=limit.COMMUNICATION_RISE, bound=limit.COLLECTIVE_HIGH),
+        summary="The job waits for its network.",
+        description=(
+            "Every rank of run {{ $labels.run }} spends at least {{ $value | humanizePercentage }} of its time in "
+            "communication that no computing hides."
+        ),
+    )
+
+
+def _risen(series: str, *, by: float, bound: float) -> str:
+    """Above the job's own least of the last 15 minutes by so much, or above a bound whatever the job is used to."""
+    return f"{series} > {by:g} + min_over_time({series}[{BEST}])\nor\n{series} > {bound:g}"
+
+
+def _grad_norm_exploding() -> Alert:
+    return Alert(
+        name="TrainingGradNormExploding",
+        set="training",
+        severity="critical",
+        about="On the counter, which no scrape can miss: an explosion takes five steps. Harmless spikes stay below it.",
+        expr=f"sum by (run) (increase(training_grad_norm_spikes_total[{WINDOW}])) > 0",
+        patience="none",
+        summary="The gradient norm explodes.",
+        description=(
+            f"The gradient norm of run {{{{ $labels.run }}}} passed {limit.GRAD_NORM_SPIKE_FACTOR:g} times its running "
+            "median within the last minute. No GPU metric shows it."
+        ),
+    )
+
+
+def _loss_not_finite() -> Alert:
+    return Alert(
+        name="TrainingLossNotFinite",
+        set="training",
+        severity="critical",
+        about="NaN is the only value that differs from itself. A diverged run does not come back by itself.",
+        expr=(
+            "count by (run) (training_loss != training_loss or abs(training_loss) == Inf)\n"
+            f"or\nsum by (run) (increase(training_nonfinite_steps_total[{WINDOW}])) > 0"
+        ),
+        patience="none",
+        summary="The loss is not a number any more.",
+        description="The loss of run {{ $labels.run }} is NaN or infinite: every GPU-hour from now on is wasted.",
+    )
+
+
+def _no_progress() -> Alert:
+    longest = f"max_over_time({STEP_SECONDS}[{BEST}])"
+    age = (
+        "max by (run) (\n"
+        "  max by (instance, job) (exporter_last_success_timestamp_seconds)\n"
+        "    - on (instance, job) group_right () training_last_step_timestamp_seconds\n"
+        ")"
+    )
+    return Alert(
+        name="TrainingNoProgress",
+        set="training",
+        severity="critical",
+        about="Age of the last step by the exporter's own clock, allowing for the job's own step and for stalls.",
+        expr=f"{age}\n  > {limit.NO_PROGRESS_SECONDS:g} + {limit.NO_PROGRESS_STEPS:g} * {longest}",
+        summary="No step ends any more.",
+        description="The last step of run {{ $labels.run }} ended {{ $value | humanizeDuration }} ago.",
+    )
+
+
+def _thermal_throttle(window: str) -> Alert:
+    # Bits 0x20 and 0x40 of the mask are software and hardware thermal slowdown.
+    throttled = (
+        f"max by (UUID) (rate(DCGM_FI_DEV_THERMAL_VIOLATION[{window}]) / 1e9) > {limit.THROTTLED_HIGH:g}\n"
+        "or\nmax by (UUID) (floor(DCGM_FI_DEV_CLOCK_THROTTLE_REASONS / 32) % 4) > 0"
+    )
+    return Alert(
+        name="GpuThermalThrottle",
+        set="training",
+        severity="warning",
+        about="Clocks held down by temperature, by the counter or by the reasons. Names the rank where there is one.",
+        expr=(
+            f"training_rank_info * on (UUID) group_left () (\n{indent(throttled, '  ')}\n)\n"
+            f"or on (UUID) (\n{indent(throttled, '  ')}\n)"
+        ),
+        summary="A GPU holds its clocks down because it is too hot.",
+        description=(
+            "GPU {{ $labels.gpu }} of {{ $labels.Hostname }} ({{ $labels.UUID }}) throttles on temperature"
+            "{{ if $labels.rank }}; it is rank {{ $labels.rank }} of run {{ $labels.run }}{{ end }}."
+        ),
+    )
+
+
+def _fabric_pauses(window: str) -> Alert:
+    def of(metric: str) -> str:
+        return f"sum by (run, Hostname) (rate({metric}[{window}]))"
+
+    return Alert(
+        name="FabricPauses",
+        set="training",
+        severity="warning",
+        about="Priority flow control at work, or packets lost on a fabric that should lose none.",
+        expr=(
+            f"{of('training_network_pause_frames_total')} > {limit.PAUSE_FRAMES_PER_SECOND_HIGH:g}\n"
+            f"or\n{of('training_network_retransmits_total')} > {limit.RETRANSMITS_PER_SECOND_HIGH:g}"
+        ),
+        summary="The fabric is pausing or losing packets.",
+        description=(
+            "The network interfaces of {{ $labels.Hostname }} in run {{ $labels.run }} see "
+            "{{ $value | humanize }} pause frames or retransmits a second."
+        ),
+    )
