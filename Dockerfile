@@ -23,6 +23,8 @@ RUN pip wheel --no-deps --wheel-dir /wheels . \
 
 FROM ${PYTHON_IMAGE}
 COPY --from=build /opt/stepscope /opt/stepscope
+# A volume that is mounted here takes over owner and mode: the lab writes its token, its group reads it.
+RUN install --directory --owner=10001 --group=10001 --mode=0750 /var/lib/stepscope
 ENV PATH=/opt/stepscope/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 HOME=/tmp
 WORKDIR /tmp
 USER 10001:10001

@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks tests
 COMPOSE := docker compose
 
-.PHONY: help setup lab up down logs test stack check fmt lint type dashboards rules fidelity picture bench clean
+.PHONY: help setup lab up urls down logs test stack check fmt lint type dashboards rules fidelity picture bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -43,15 +43,21 @@ lab: $(VENV)/.lab ## run the lab on one port (PORT=8000): simulator, API, page a
 
 up: ## start simulator, Prometheus and Grafana in containers and wait until all are healthy
 	$(COMPOSE) up --detach --build --wait
-	@echo "lab         http://$$($(COMPOSE) port simulator 8000)"
-	@echo "Prometheus  http://$$($(COMPOSE) port prometheus 9090)"
-	@echo "Grafana     http://$$($(COMPOSE) port grafana 3000)"
+	@$(MAKE) --no-print-directory urls
+
+urls: ## print where the containers can be reached, and the lab's token where writes need it
+	@show() { where=$$($(COMPOSE) port "$$2" "$$3" 2>/dev/null) || return 0; printf '%-15shttp://%s\n' "$$1" "$$where"; }; \
+	show lab simulator 8000; show Grafana grafana 3000; show Prometheus prometheus 9090; \
+	show Alertmanager alertmanager 9093; show answers prometheus-answers 9090; show 'answers board' grafana-answers 3000; \
+	case $$($(COMPOSE) port simulator 8000) in 127.* | '[::1]'*) exit 0 ;; \
+	  0.0.0.0:* | '[::]'*) echo 'others           by an address of this machine that STEPSCOPE_ALLOWED_HOSTS in .env names' ;; esac; \
+	printf '%-15s%s\n' token "$$($(COMPOSE) exec -T simulator cat /var/lib/stepscope/token)"
 
 down: ## stop the containers (their data stays; `docker compose down --volumes` forgets it)
-	$(COMPOSE) down --remove-orphans
+	$(COMPOSE) --profile '*' down --remove-orphans
 
 logs: ## follow the containers' logs
-	$(COMPOSE) logs --follow --tail 100
+	$(COMPOSE) --profile '*' logs --follow --tail 100
 
 test: $(VENV)/.dev ## run the tests that need nothing but Python
 	$(BIN)/python -m pytest $(ARGS)

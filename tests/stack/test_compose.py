@@ -1,87 +1,34 @@
-"""The compose stack on a real engine: built, healthy, locked down, and with MFU in its Prometheus."""
+"""The compose stack on a real engine: built, healthy, locked down, and with the truth in one Prometheus alone."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import yaml
 
+from tests.stack.composed import SERVICES, Stack, composed
 from tests.stack.http import request
-from tests.stack.real import ROOT, eventually, free_port, lacking, need, run
-from tests.stack.servers import Lab, Prometheus
+from tests.stack.real import eventually
 
 pytestmark = pytest.mark.stack
 
-SERVICES = ("simulator", "prometheus")
-"""What can be built or pulled anywhere; Grafana's service is validated, not started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Stack:
-    """A running project under a name and on ports of its own."""
-
-    project: str
-    environment: dict[str, str]
-    lab: Lab
-    prometheus: Prometheus
-
-    def compose(self, *words: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
-        """`docker compose` on this project."""
-        return subprocess.run(
-            ("docker", "compose", "--project-name", self.project, *words),
-            cwd=ROOT,
-            env={**os.environ, **self.environment},
-            capture_output=True,
-            text=True,
-            timeout=timeout,
-            check=False,
-        )
-
-    def inspect(self, service: str) -> dict[str, Any]:
-        """What the engine says of the service's container."""
-        container = self.compose("ps", "--all", "--quiet", service).stdout.strip()
-        (found,) = json.loads(run("docker", "inspect", container).stdout)
-        assert isinstance(found, dict)
-        return found
+STARTED = (*SERVICES, "prometheus-answers")
 
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    need("docker")
-    if run("docker", "info").returncode != 0 or run("docker", "compose", "version").returncode != 0:
-        lacking("no Docker engine with Compose v2 answers")
-    lab, prometheus, grafana = free_port(), free_port(), free_port()
-    started = Stack(
-        project=f"stepscope-test-{os.getpid()}",
-        environment={
-            "LAB_PORT": str(lab),
-            "PROMETHEUS_PORT": str(prometheus),
-            "GRAFANA_PORT": str(grafana),
-            "LAB_IMAGE": "stepscope:test",
-        },
-        lab=Lab(f"http://127.0.0.1:{lab}"),
-        prometheus=Prometheus(f"http://127.0.0.1:{prometheus}"),
-    )
-    try:
-        up = started.compose("up", "--detach", "--build", "--wait", "--wait-timeout", "240", *SERVICES, timeout=900)
-        assert up.returncode == 0, up.stderr + started.compose("logs", "--no-color").stdout
-        yield started
-    finally:
-        started.compose("down", "--volumes", "--remove-orphans", "--timeout", "10")
+    with composed("compose") as project:
+        project.up(*STARTED)
+        yield project
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", STARTED)
 def test_the_service_is_healthy(stack: Stack, service: str) -> None:
     assert stack.inspect(service)["State"]["Health"]["Status"] == "healthy"
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", STARTED)
 def test_the_container_is_locked_down(stack: Stack, service: str) -> None:
     container = stack.inspect(service)
     host = container["HostConfig"]
@@ -105,7 +52,7 @@ def test_the_lab_cannot_write_to_its_root_and_is_not_root(stack: Stack) -> None:
     assert "Read-only file system" in done.stderr or "Permission denied" in done.stderr
 
 
-@pytest.mark.parametrize("service", SERVICES)
+@pytest.mark.parametrize("service", STARTED)
 def test_ports_are_published_on_the_loopback_address_alone(stack: Stack, service: str) -> None:
     published = [
         binding for bindings in stack.inspect(service)["NetworkSettings"]["Ports"].values() for binding in bindings
@@ -117,76 +64,75 @@ def test_writes_are_open_on_that_port_and_the_truth_is_not(stack: Stack) -> None
     created = stack.lab.put_fault("compose-check", kind="none", duration_seconds=30)
     assert created["kind"] == "none"
     stack.lab.clear_fault("compose-check")
-    assert request(f"{stack.lab.url}/metrics/truth").status in (401, 403)
+    assert request(f"{stack.lab.url}/metrics/truth").status == 401
+    allowed = {"Authorization": f"Bearer {stack.token()}"}
+    assert request(f"{stack.lab.url}/metrics/truth", headers=allowed).status == 200
 
 
-def test_mfu_is_in_prometheus(stack: Stack) -> None:
+def test_every_target_is_scraped_and_the_rules_are_evaluated(stack: Stack) -> None:
     def recorded() -> float | None:
         return next(iter(stack.prometheus.vector("run:training_mfu:ratio_rate1m").values()), None)
 
-    mfu = eventually("MFU is recorded", recorded, within=90)
-    assert 0.35 < mfu < 0.5
+    assert 0.35 < eventually("MFU is recorded", recorded, within=60) < 0.5
     health = {key: target["health"] for key, target in stack.prometheus.targets().items()}
     assert set(health.values()) == {"up"}, health
     assert {instance for job, instance in health if job == "stepscope"} == {"node-00", "run"}
 
 
-def test_prometheus_reads_its_mounted_configuration_and_rules(stack: Stack) -> None:
-    done = stack.compose(
-        "exec", "--no-TTY", "prometheus", "promtool", "check", "config", "/etc/prometheus/prometheus.yml"
-    )
+@pytest.mark.parametrize(
+    ("service", "file", "said"),
+    [("prometheus", "prometheus.yml", "rules found"), ("prometheus-answers", "answers.yml", "SUCCESS")],
+)
+def test_prometheus_reads_what_is_mounted(stack: Stack, service: str, file: str, said: str) -> None:
+    """Configuration and rules, or configuration and token, as its own user."""
+    done = stack.compose("exec", "--no-TTY", service, "promtool", "check", "config", f"/etc/prometheus/{file}")
     assert done.returncode == 0, done.stderr
-    assert "rules found" in done.stdout
+    assert said in done.stdout
+
+
+def test_what_is_not_there_is_no_failure(stack: Stack) -> None:
+    """Neither Alertmanager nor dcgm-exporter runs here."""
+    assert stack.prometheus.api("alertmanagers")["activeAlertmanagers"] == []
+    assert "dcgm" not in {job for job, _ in stack.prometheus.targets()}
+    assert not stack.prometheus.vector("up == 0")
+
+
+def test_the_truth_appears_in_the_answers(stack: Stack) -> None:
+    stack.lab.put_fault("hidden", kind="straggler", open_ended=True)
+
+    def known() -> dict[str, str] | None:
+        found = stack.answers.vector('lab_fault_active{name="hidden"}')
+        return next((dict(labels) for labels in found), None)
+
+    assert eventually("the fault is in the answers", known, within=30)["kind"] == "straggler"
+    stack.lab.clear_fault("hidden")
+    stack.lab.reset()
+
+
+def test_the_truth_is_in_no_other_prometheus(stack: Stack) -> None:
+    """After the test above: had the first Prometheus scraped the truth, it would have it now."""
+    names: list[str] = stack.prometheus.api("label/__name__/values")
+    assert "training_steps_total" in names
+    assert not [name for name in names if name.startswith("lab_")]
+    paths: list[Any] = [target["scrapeUrl"] for target in stack.prometheus.targets().values()]
+    assert not [path for path in paths if "truth" in path]
+
+
+def test_the_answers_hold_the_truth_and_nothing_else(stack: Stack) -> None:
+    assert [target["scrapeUrl"] for target in stack.answers.targets().values()] == [
+        "http://simulator:8000/metrics/truth"
+    ]
+    names: list[str] = stack.answers.api("label/__name__/values")
+    assert not [name for name in names if name.startswith(("training_", "DCGM_"))]
+
+
+def test_nobody_but_the_labs_group_can_read_the_token(stack: Stack) -> None:
+    assert stack.compose("exec", "--no-TTY", "prometheus", "cat", "/var/lib/stepscope/token").returncode != 0
+    done = stack.compose("exec", "--no-TTY", "prometheus-answers", "sh", "-c", "cat /var/lib/stepscope/token; id -u")
+    assert done.stdout.split() == [stack.token(), "65534"]
 
 
 def test_the_lab_stops_with_exit_status_0(stack: Stack) -> None:
     """The last test of the file: it stops the service."""
     assert stack.compose("stop", "simulator").returncode == 0
     assert stack.inspect("simulator")["State"]["ExitCode"] == 0
-
-
-def resolved() -> dict[str, Any]:
-    """The compose file as Compose resolves it."""
-    need("docker")
-    done = run("docker", "compose", "config")
-    assert done.returncode == 0, done.stderr
-    config = yaml.safe_load(done.stdout)
-    assert isinstance(config, dict)
-    return config
-
-
-def test_all_services_keep_the_rules_grafana_included() -> None:
-    services = resolved()["services"]
-    assert set(services) == {"simulator", "prometheus", "grafana"}
-    for name, service in services.items():
-        assert service["read_only"] is True, name
-        assert service["init"] is True, name
-        assert service["cap_drop"] == ["ALL"], name
-        assert service["security_opt"] == ["no-new-privileges:true"], name
-        assert service["tmpfs"], name
-        assert not service["user"].startswith(("0", "root")), name
-        assert service["logging"]["options"]["max-size"], name
-        assert "container_name" not in service, name
-        assert [port["host_ip"] for port in service["ports"]] == ["127.0.0.1"], name
-        assert service["healthcheck"]["test"][0] == "CMD", f"{name}: no shell"
-        assert "start_interval" not in service["healthcheck"], f"{name}: needs a newer engine"
-        for volume in service.get("volumes", []):
-            assert volume["type"] == "volume" or volume["read_only"], name
-            assert "docker.sock" not in volume["source"], name
-
-
-def test_only_directories_are_mounted() -> None:
-    """A single file that is missing would be made a directory by the engine."""
-    for name, service in resolved()["services"].items():
-        sources = [volume["source"] for volume in service.get("volumes", []) if volume["type"] == "bind"]
-        assert all(os.path.isdir(source) for source in sources), name
-
-
-def test_images_and_ports_are_those_of_the_env_file() -> None:
-    values = dict(line.split("=", 1) for line in (ROOT / ".env").read_text().splitlines() if line and line[0] != "#")
-    services = resolved()["services"]
-    for name, key in (("simulator", "LAB"), ("prometheus", "PROMETHEUS"), ("grafana", "GRAFANA")):
-        assert services[name]["image"] == os.environ.get(f"{key}_IMAGE", values[f"{key}_IMAGE"])
-        assert services[name]["ports"][0]["published"] == os.environ.get(f"{key}_PORT", values[f"{key}_PORT"])
-    text = (ROOT / "docker-compose.yml").read_text()
-    assert not [value for key, value in values.items() if key.endswith("_IMAGE") and value in text]
