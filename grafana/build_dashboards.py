@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import json
 import pkgutil
 import sys
 from collections.abc import Iterator, Sequence
@@ -21,8 +22,10 @@ OUTPUT = Path(__file__).parent / "dashboards"
 
 
 def find_boards() -> Iterator[tuple[str, Board]]:
-    """Every board with its uid, in the order of their names."""
+    """Every board with its uid, in the order of their names. A module that starts with _ is part of another board."""
     for module in sorted(pkgutil.iter_modules(boards.__path__), key=lambda found: found.name):
+        if module.name.startswith("_"):
+            continue
         board = importlib.import_module(f"boards.{module.name}").BOARD
         assert isinstance(board, Board), f"{module.name}.BOARD is not a Board"
         yield module.name.replace("_", "-"), board
@@ -30,7 +33,20 @@ def find_boards() -> Iterator[tuple[str, Board]]:
 
 def render(uid: str, board: Board) -> str:
     """The board as JSON text, the same for the same code."""
-    return JSONEncoder(sort_keys=True, indent=2, ensure_ascii=False).encode(board.build(uid)) + "\n"
+    document = json.loads(JSONEncoder().encode(board.build(uid)))
+    return json.dumps(_in_view(document), sort_keys=True, indent=2, ensure_ascii=False) + "\n"
+
+
+def _in_view(value: object) -> object:
+    """The document without the `placement` that the SDK gives every link and annotation.
+
+    It moves them into a menu of their own, which leaves out the links that open as a dropdown: ours would be nowhere.
+    """
+    if isinstance(value, list):
+        return [_in_view(inner) for inner in value]
+    if not isinstance(value, dict):
+        return value
+    return {key: _in_view(inner) for key, inner in value.items() if (key, inner) != ("placement", "inControlsMenu")}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

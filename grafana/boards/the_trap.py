@@ -2,41 +2,36 @@
 
 from __future__ import annotations
 
-from boards_lib import palette
+from boards_lib import formulas, palette
+from boards_lib.about import About, Limits, percent
 from boards_lib.layout import Board, Placed, Row
-from boards_lib.panels import About, Limits, Tile, lines, logarithmic, shares, tiles
+from boards_lib.lines import lines, logarithmic
 from boards_lib.queries import RUN, Query
+from boards_lib.shared import alerts, both_mfu, phase_shares
+from boards_lib.style import RATIO
+from boards_lib.tiles import Tile, tiles
 from diagnosis import thresholds
 
-UTILIZATION = f"run:DCGM_FI_DEV_GPU_UTIL:avg1m{{{RUN}}} / 100"
-MFU = f"run:training_mfu:ratio_rate1m{{{RUN}}}"
-POWER = (
-    f"training_rank_info{{{RUN}}} * on (UUID) group_left () "
-    "max by (UUID) (avg_over_time(DCGM_FI_DEV_POWER_USAGE[$__rate_interval]))"
-)
-
-
-def _percent(ratio: float) -> str:
-    return f"{100 * ratio:.0f} %"
-
+POWER = formulas.on_gpus(f"avg_over_time(DCGM_FI_DEV_POWER_USAGE[{formulas.WINDOW}])", formulas.OF_RUN)
 
 LOOKS = tiles(
     About(
         title="How busy the GPUs look",
         question="Which of these numbers tells computing from waiting?",
         healthy=(
-            f"utilization near 100 %, SM active above {_percent(thresholds.SM_ACTIVE_HEALTHY)}, occupancy above "
-            f"{_percent(thresholds.SM_OCCUPANCY_HEALTHY)} (matrix kernels need no more), tensor near the MFU beside it."
+            f"utilization near 100 %, SM active above {percent(thresholds.SM_ACTIVE_HEALTHY)}, occupancy above "
+            f"{percent(thresholds.SM_OCCUPANCY_HEALTHY)} (matrix kernels need no more), tensor near the MFU beside it."
         ),
         reading=(
             "Utilization asks only whether any kernel is resident, and a kernel that spins in an all-reduce is. It "
             "holds a tenth of the SMs and no tensor core: when utilization stays and the others fall, the GPUs wait."
         ),
+        next_board="gpus",
     ),
     (
         Tile(
             name="GPU utilization",
-            expr=UTILIZATION,
+            expr=formulas.UTILIZATION,
             limits=Limits(low=thresholds.UTIL_HIGH_PERCENT / 100, healthy=thresholds.UTIL_HIGH_PERCENT / 100),
             decimals=1,
         ),
@@ -61,17 +56,22 @@ LOOKS = tiles(
 WORK = tiles(
     About(
         title="What the job gets",
-        question="How much of the hardware's arithmetic ends up in the model?",
-        healthy=f"MFU of {_percent(thresholds.MFU_HEALTHY)} or more, and tokens/s flat.",
-        reading=f"Below {_percent(thresholds.MFU_LOW)} a dense run wastes a quarter or more of its GPUs.",
+        question="How much of the hardware's arithmetic ends up in the model, and does the model learn?",
+        healthy=f"MFU of {percent(thresholds.MFU_HEALTHY)} or more, a loss that falls slowly.",
+        reading=(
+            f"Below {percent(thresholds.MFU_LOW)} a dense run wastes a quarter or more of its GPUs. A run can lose its "
+            "loss with every hardware panel unchanged."
+        ),
+        next_board="step-anatomy",
     ),
     (
-        Tile(name="MFU", expr=MFU, limits=Limits(low=thresholds.MFU_LOW, healthy=thresholds.MFU_HEALTHY), decimals=1),
         Tile(
-            name="Tokens per GPU",
-            expr=f"run:training_tokens_per_gpu:rate1m{{{RUN}}}",
-            unit="suffix: tokens/s",
+            name="MFU",
+            expr=formulas.MFU,
+            limits=Limits(low=thresholds.MFU_LOW, healthy=thresholds.MFU_HEALTHY),
+            decimals=1,
         ),
+        Tile(name="Loss", expr=f"training_loss{{{RUN}}}", unit="short", decimals=2),
     ),
 )
 
@@ -79,46 +79,60 @@ TRAP = lines(
     About(
         title="The trap: utilization and MFU on one axis",
         question="Are the GPUs busy, or do they look busy?",
-        healthy=f"utilization near 100 % and MFU at the dashed line ({_percent(thresholds.MFU_HEALTHY)}) or above.",
+        healthy=f"utilization near 100 % and MFU at the dashed line ({percent(thresholds.MFU_HEALTHY)}) or above.",
         reading="The gap between the two lines is what waiting costs. Only one of the lines moves when ranks wait.",
+        next_board="step-anatomy",
     ),
-    (Query(UTILIZATION, "GPU utilization"), Query(MFU, "MFU")),
-    unit="percentunit",
+    (Query(formulas.UTILIZATION, "GPU utilization"), Query(formulas.MFU, "MFU")),
+    unit=RATIO,
     colours={"GPU utilization": palette.UTILIZATION, "MFU": palette.MFU},
     reference=thresholds.MFU_HEALTHY,
 )
 
-PHASES = shares(
+TRADITIONAL = alerts(
     About(
-        title="Where the time goes",
-        question="What do the ranks do with a second of wall clock?",
-        healthy=(
-            f"mostly blue (computing), data_wait below {_percent(thresholds.DATA_WAIT_HIGH)}, collective and "
-            f"collective_wait together below {_percent(thresholds.COLLECTIVE_HIGH)}."
-        ),
+        title="What traditional alerts say",
+        question="Do the alerts that every GPU cluster has see anything?",
+        healthy="silent.",
         reading=(
-            "Grey moves data, orange waits. One late rank is data_wait on itself and collective_wait on all others: "
-            "read the two together."
+            "They ask for utilization, temperature, memory and whether targets answer. Most of what slows a training "
+            "job down leaves all of these as they were, so this panel stays silent while the one beside it does not."
         ),
     ),
-    tuple(
-        Query(f'run:training_phase_share:ratio_rate1m{{{RUN}, phase=~"{"|".join(group)}"}}', "{{phase}}")
-        for group in (palette.WORKING, palette.MOVING, palette.WAITING)
-    ),
-    colours=palette.PHASES,
+    "traditional",
 )
 
-LOSS = lines(
+TRAINING = alerts(
     About(
-        title="Loss",
-        question="Does the model learn?",
-        healthy="falling slowly, with noise of a few percent.",
-        reading="A run can lose its loss with every hardware panel unchanged. NaN ends the line.",
+        title="What training alerts say",
+        question="Do alerts that look at the job see anything?",
+        healthy="silent.",
+        reading=(
+            "They ask for MFU against the job's own best, ranks against the median of their peers, waiting for input, "
+            "exposed communication, gradients and progress. Each names what to look at next."
+        ),
     ),
-    (Query(f"training_loss{{{RUN}}}", "Loss"),),
-    unit="short",
-    colours={"Loss": palette.FIRST},
-    decimals=3,
+    "training",
+)
+
+TOKENS = lines(
+    About(
+        title="Tokens per second and GPU, against the run's own best",
+        question="How much faster could this job be on these GPUs?",
+        healthy="the line on the dashed one: what the run would do at its own best MFU of the last 15 minutes.",
+        reading=(
+            "Its own best is the fairest measure of a job: same model, same GPUs, same batch. The distance is what is "
+            "lost now. A run that was slow from its first minute on has no better past: judge it by MFU."
+        ),
+    ),
+    (
+        Query(formulas.TOKENS_PER_GPU, "Now"),
+        Query(formulas.TOKENS_AT_BEST, "At its best"),
+    ),
+    unit="suffix: tokens/s",
+    colours={"Now": palette.FIRST, "At its best": palette.NEUTRAL},
+    dashed=("At its best",),
+    lowest=0,
 )
 
 GRAD_NORM = logarithmic(
@@ -128,6 +142,7 @@ GRAD_NORM = logarithmic(
             question="Is the run about to come apart?",
             healthy=f"steady; lone spikes stay below {thresholds.GRAD_NORM_SPIKE_FACTOR:.0f} times the running median.",
             reading="The norm climbs a few steps before the loss does. The axis is logarithmic.",
+            next_board="learning",
         ),
         (Query(f"training_grad_norm{{{RUN}}}", "Gradient norm"),),
         unit="short",
@@ -143,9 +158,9 @@ STEP_TIME = lines(
         reading="A high p99 over a flat mean is rare stalls; both rising together is a straggler or a bottleneck.",
     ),
     (
-        Query(f"run:training_step_seconds:mean_rate1m{{{RUN}}}", "Mean"),
+        Query(formulas.STEP_SECONDS, "Mean"),
         Query(
-            f"histogram_quantile(0.99, sum by (le) (rate(training_step_seconds_bucket{{{RUN}}}[$__rate_interval])))",
+            f"histogram_quantile(0.99, sum by (le) (rate(training_step_seconds_bucket{{{RUN}}}[{formulas.WINDOW}])))",
             "p99",
         ),
     ),
@@ -172,28 +187,18 @@ POWER_DRAW = lines(
     colours={"Highest": palette.SECOND, "Mean": palette.NEUTRAL, "Lowest": palette.FIRST},
 )
 
-MFU_BOTH = lines(
-    About(
-        title="MFU of the steps, and against wall clock",
-        question="Is time lost inside the steps or between them?",
-        healthy=f"one line on the other, at {_percent(thresholds.MFU_HEALTHY)} or above.",
-        reading="Stops, restarts and hangs cost wall clock only: the lines part.",
-    ),
-    (Query(MFU, "Inside steps"), Query(f"run:training_mfu_wall:ratio_rate1m{{{RUN}}}", "Wall clock")),
-    unit="percentunit",
-    colours={"Inside steps": palette.MFU, "Wall clock": palette.NEUTRAL},
-)
-
 BOARD = Board(
     title="The trap",
     description="Why a training job can show 99 % GPU utilization and do a fraction of the work, on one page.",
     panels=(
-        Placed(LOOKS, width=16, height=5),
-        Placed(WORK, width=8, height=5),
-        Placed(TRAP, width=13, height=11),
-        Placed(PHASES, width=11, height=11),
-        Placed(LOSS, width=12, height=8),
-        Placed(GRAD_NORM, width=12, height=8),
+        Placed(LOOKS, width=16, height=4),
+        Placed(WORK, width=8, height=4),
+        Placed(TRAP, width=13, height=9),
+        Placed(phase_shares(), width=11, height=9),
+        Placed(TRADITIONAL, width=12, height=5),
+        Placed(TRAINING, width=12, height=5),
+        Placed(TOKENS, width=12, height=7),
+        Placed(GRAD_NORM, width=12, height=7),
     ),
     rows=(
         Row(
@@ -201,7 +206,7 @@ BOARD = Board(
             (
                 Placed(STEP_TIME, width=8, height=8),
                 Placed(POWER_DRAW, width=8, height=8),
-                Placed(MFU_BOTH, width=8, height=8),
+                Placed(both_mfu(), width=8, height=8),
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""A board from its panels: positions, ids, variables, and the settings that every board has in common."""
+"""A board from its panels: positions, ids, variables, links, and the settings that every board has in common."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from grafana_foundation_sdk.builders import dashboard as build
-from grafana_foundation_sdk.builders import stat, timeseries
+from grafana_foundation_sdk.builders import heatmap, stat, statetimeline, table, text, timeseries
 from grafana_foundation_sdk.models import dashboard
 
-from boards_lib.queries import DATASOURCE, DATASOURCE_UID
+from boards_lib.queries import LAB, Source
+from boards_lib.variables import run_variable, source_variable
 
 COLUMNS = 24
+TAG = "stepscope"
+"""Tag of every board that a learner may open; the boards' menu lists these."""
 
-PanelBuilder = timeseries.Panel | stat.Panel
+PanelBuilder = timeseries.Panel | stat.Panel | heatmap.Panel | statetimeline.Panel | table.Panel | text.Panel
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +46,9 @@ class Board:
     """In view at once; at most eight."""
     rows: tuple[Row, ...] = ()
     variables: tuple[build.QueryVariable, ...] = field(default_factory=lambda: (run_variable(),))
+    source: Source = LAB
+    tag: str = TAG
+    annotations: tuple[build.AnnotationQuery, ...] = ()
     window: str = "now-15m"
 
     def build(self, uid: str) -> dashboard.Dashboard:
@@ -52,14 +58,15 @@ class Board:
             build.Dashboard(self.title)
             .uid(uid)
             .description(self.description)
-            .tags(["stepscope"])
+            .tags([self.tag])
             .readonly()
             .timezone("browser")
             .tooltip(dashboard.DashboardCursorSync.CROSSHAIR)
             .time(self.window, "now")
             .refresh("5s")
-            .annotations([])
-            .with_variable(datasource_variable())
+            .annotations(list(self.annotations))
+            .link(_menu())
+            .with_variable(source_variable(self.source))
         )
         for variable in self.variables:
             board = board.with_variable(variable)
@@ -73,27 +80,15 @@ class Board:
         return board.build()
 
 
-def datasource_variable() -> build.DatasourceVariable:
-    """Which Prometheus to read; the provisioned one unless the reader picks another."""
+def _menu() -> build.DashboardLink:
+    """The other boards, opened at the same time and with the same variables."""
     return (
-        build.DatasourceVariable("datasource")
-        .label("Data source")
-        .type("prometheus")
-        .current(dashboard.VariableOption(selected=True, text=DATASOURCE_UID, value=DATASOURCE_UID))
-    )
-
-
-def run_variable() -> build.QueryVariable:
-    """Which run to look at, the newest name first."""
-    query = "label_values(training_run_info, run)"
-    return (
-        build.QueryVariable("run")
-        .label("Run")
-        .datasource(DATASOURCE)
-        .query(query)
-        .definition(query)
-        .refresh(dashboard.VariableRefresh.ON_TIME_RANGE_CHANGED)
-        .sort(dashboard.VariableSort.ALPHABETICAL_DESC)
+        build.DashboardLink("Boards")
+        .type(dashboard.DashboardLinkType.DASHBOARDS)
+        .tags([TAG])
+        .as_dropdown(True)
+        .include_vars(True)
+        .keep_time(True)
     )
 
 

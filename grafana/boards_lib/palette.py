@@ -21,6 +21,30 @@ MFU = "#e6872b"
 FIRST = UTILIZATION
 SECOND = MFU
 """Lines of other panels, in this order."""
+DARK = "#7f2704"
+"""A third line beside SECOND and NEUTRAL, for what is worse than either."""
+
+ACTIVITY: dict[str, str] = {
+    "GPU utilization": UTILIZATION,
+    "Engine active": "#8ec3e6",
+    "SM active": "#08306b",
+    "SM occupancy": "#8c8c8c",
+    "Tensor active": MFU,
+    "Memory active": "#fdd0a2",
+}
+"""What a GPU does, from the coarsest measure to the finest."""
+
+RAMP = "Viridis"
+"""Grafana's name of the colours of heatmaps. Lightness rises with the value on a dark theme and falls with it on a
+light one, so texts say high and low, not bright and dark."""
+
+SILENT = "#d6e6f4"
+"""A state in which there is nothing to say: an alert that does not fire, a fault that does not act."""
+PENDING = WARN
+FIRING = BAD
+"""States of an alert, from SILENT on."""
+MILD = "#fbd7a5"
+"""The first of the strengths of a fault; WARN and BAD follow."""
 
 PHASES: dict[str, str] = {
     "forward": "#3f8fd2",
