@@ -1,4 +1,4 @@
-"""The rules that every committed board keeps."""
+"""The rules that every committed board keeps: settings, layout, texts, looks. Its queries are in test_queries.py."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ from pathlib import Path
 import pytest
 
 import build_dashboards
-import build_rules
 from boards_lib import palette
+from boards_lib.layout import TAG
+from boards_lib.queries import ANSWERS, LAB
 from diagnosis import thresholds
-from exporter import catalogue
-from tests.grafana.reading import FILES, Json, colours, load, panels, queries, substitute
-from tests.promql import selection
+from tests.grafana.reading import FILES, colours, drawn, load, panels, thresholds_in, variables
 
 CORE_TYPES = {
     "barchart",
@@ -30,13 +29,23 @@ CORE_TYPES = {
     "timeseries",
 }
 RATIO_MAXIMUM = {"percentunit": 1, "percent": 100}
-RECORDED = {rule.record for rule in build_rules.RECORDINGS}
+INSTRUCTOR = "instructor"
 
 each_board = pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 
 
-def test_there_are_boards() -> None:
-    assert FILES
+def test_every_board_of_the_map_is_there() -> None:
+    assert {path.stem for path in FILES} == {
+        "the-trap",
+        "step-anatomy",
+        "ranks",
+        "gpus",
+        "input-and-storage",
+        "network-and-collectives",
+        "learning",
+        "exporter-and-lab-health",
+        INSTRUCTOR,
+    }
 
 
 def test_the_committed_files_are_what_the_code_writes() -> None:
@@ -67,16 +76,38 @@ def test_board_settings(path: Path) -> None:
     assert board["editable"] is False
     assert board["graphTooltip"] == 1, "the crosshair is shared"
     assert board["refresh"] == "5s"
-    assert "stepscope" in board["tags"]
+    assert (TAG in board["tags"]) == (path.stem != INSTRUCTOR), "the boards' menu lists what learners may open"
 
 
 @each_board
 def test_the_first_variable_is_the_data_source_with_the_provisioned_default(path: Path) -> None:
-    first, *others = load(path)["templating"]["list"]
-    assert (first["type"], first["query"], first["name"]) == ("datasource", "prometheus", "datasource")
-    assert first["current"]["value"] == "stepscope"
-    assert all(other["datasource"]["uid"] == "${datasource}" for other in others)
-    assert {other["name"] for other in others} >= {"run"}
+    board = load(path)
+    source = ANSWERS if path.stem == INSTRUCTOR else LAB
+    first = board["templating"]["list"][0]
+    assert (first["type"], first["query"], first["name"]) == ("datasource", "prometheus", source.variable)
+    assert first["current"]["value"] == source.uid
+    reference = {"type": "prometheus", "uid": f"${{{source.variable}}}"}
+    assert all(other["datasource"] == reference for other in variables(board))
+    for panel in drawn(board):
+        assert panel["datasource"] == reference, panel["title"]
+        assert all(target["datasource"] == reference for target in panel["targets"]), panel["title"]
+
+
+def test_the_answers_stay_on_the_instructors_board() -> None:
+    """An exercise's board must not contain its answer, nor be handed it by a link that passes variables on."""
+    assert ANSWERS.variable != LAB.variable
+    for path in FILES:
+        text, board = path.read_text(encoding="utf-8"), load(path)
+        if path.stem == INSTRUCTOR:
+            assert f"${{{LAB.variable}}}" not in text
+            (marks,) = board["annotations"]["list"]
+            assert marks["datasource"]["uid"] == ANSWERS.ref.uid
+            assert board["templating"]["list"][0]["regex"] == f"/^{ANSWERS.uid}$/", "no other source is offered"
+        else:
+            assert ANSWERS.uid not in text, path.stem
+            assert f"${{{ANSWERS.variable}}}" not in text, path.stem
+            assert "lab_fault" not in text, path.stem
+            assert board["annotations"]["list"] == [], path.stem
 
 
 @each_board
@@ -91,10 +122,11 @@ def test_at_most_eight_panels_are_in_view_and_rows_are_collapsed(path: Path) -> 
 @each_board
 def test_ids_are_set_and_panels_do_not_overlap(path: Path) -> None:
     board = load(path)
-    ids = [panel["id"] for panel in (*board["panels"], *panels(board))]
+    rows = [panel for panel in board["panels"] if panel["type"] == "row"]
+    ids = [panel["id"] for panel in (*rows, *panels(board))]
     assert min(ids) > 0
-    assert len(set(ids)) == len({panel["id"] for panel in board["panels"]} | {panel["id"] for panel in panels(board)})
-    for group in (board["panels"], *(row["panels"] for row in board["panels"] if row["type"] == "row")):
+    assert len(ids) == len(set(ids))
+    for group in (board["panels"], *(row["panels"] for row in rows)):
         cells = [cell for panel in group for cell in _cells(panel["gridPos"])]
         assert len(cells) == len(set(cells))
         assert all(0 <= x < 24 for x, _ in cells)
@@ -106,18 +138,26 @@ def _cells(position: dict[str, int]) -> list[tuple[int, int]]:
 
 
 @each_board
-def test_each_panel_states_its_question_unit_and_source(path: Path) -> None:
-    for panel in panels(load(path)):
+def test_each_panel_states_its_question_and_unit(path: Path) -> None:
+    for panel in drawn(load(path)):
         where = f"{path.stem}: {panel['title']}"
         assert panel["type"] in CORE_TYPES, where
-        assert re.match(r"[^\n?]+\?\n\n\*\*Healthy:\*\* .+", panel["description"]), f"{where}: question, then healthy"
-        assert panel["datasource"] == {"type": "prometheus", "uid": "${datasource}"}, where
-        assert all(target["datasource"]["uid"] == "${datasource}" for target in panel["targets"]), where
+        assert re.match(r"[^\n?]+\?\n\n\*\*Healthy:\*\* [^\n]+\.(\n\n|$)", panel["description"]), (
+            f"{where}: question, then healthy"
+        )
         defaults = panel["fieldConfig"]["defaults"]
         assert defaults["unit"], where
-        assert "make lab" in defaults["noValue"], f"{where}: the empty state says what to start"
+        assert re.search(r"`(make|docker compose) [^`]+`", defaults["noValue"]), f"{where}: what to start"
         if defaults["unit"] in RATIO_MAXIMUM:
             assert (defaults["min"], defaults["max"]) == (0, RATIO_MAXIMUM[defaults["unit"]]), where
+
+
+@each_board
+def test_texts_are_not_empty(path: Path) -> None:
+    for panel in panels(load(path)):
+        if panel["type"] == "text":
+            assert panel["options"]["mode"] == "markdown"
+            assert len(panel["options"]["content"]) > 100, panel["title"]
 
 
 @each_board
@@ -127,59 +167,31 @@ def test_titles_are_unique(path: Path) -> None:
 
 
 @each_board
-def test_queries_name_only_series_that_exist(path: Path) -> None:
+def test_links_keep_time_and_variables_and_lead_to_boards(path: Path) -> None:
     board = load(path)
-    variables = {variable["name"]: "x" for variable in board["templating"]["list"][1:]}
-    for panel in panels(board):
-        for query in queries(panel):
-            found = selection(substitute(query, **variables))
-            unknown = {name for name in found.metrics if name not in RECORDED and catalogue.find(name) is None}
-            assert not unknown, f"{path.stem}: {panel['title']}: {unknown}"
-            assert not found.ranged & RECORDED, f"{panel['title']}: a recorded rate is not averaged again"
-
-
-@each_board
-def test_ranges_are_the_rate_interval(path: Path) -> None:
-    for panel in panels(load(path)):
-        for query in queries(panel):
-            assert set(re.findall(r"\[([^\]]*)\]", query)) <= {"$__rate_interval", "$__range"}, query
-
-
-@each_board
-def test_every_series_is_of_the_chosen_run(path: Path) -> None:
-    for panel in panels(load(path)):
-        for query in queries(panel):
-            assert 'run="$run"' in query, f"{panel['title']}: {query}"
+    (menu,) = board["links"]
+    assert (menu["type"], menu["tags"], menu["keepTime"], menu["includeVars"]) == ("dashboards", [TAG], True, True)
+    for link in (link for panel in panels(board) for link in panel.get("links", [])):
+        found = re.fullmatch(r"/d/([a-z-]+)\?\$\{__url_time_range\}&\$\{__all_variables\}", link["url"])
+        assert found, link["url"]
+        assert found[1] in {file.stem for file in FILES} - {path.stem, INSTRUCTOR}
+    assert "inControlsMenu" not in path.read_text(encoding="utf-8"), "a dropdown in that menu is shown nowhere"
 
 
 @each_board
 def test_thresholds_are_those_that_alerts_and_verdicts_use(path: Path) -> None:
     owned = {value for name, value in inspect.getmembers(thresholds) if name.isupper()}
     owned |= {value / 100 for name, value in inspect.getmembers(thresholds) if name.endswith("_PERCENT")}
-    for panel in panels(load(path)):
-        assert set(_threshold_values(panel["fieldConfig"])) <= owned, panel["title"]
-
-
-def _threshold_values(value: object) -> list[float]:
-    if isinstance(value, list):
-        return [number for inner in value for number in _threshold_values(inner)]
-    if not isinstance(value, dict):
-        return []
-    own = [step["value"] for step in value.get("steps", []) if step["value"] is not None]
-    return own + [number for inner in value.values() for number in _threshold_values(inner)]
+    for panel in drawn(load(path)):
+        assert set(thresholds_in(panel["fieldConfig"])) <= owned, panel["title"]
 
 
 @each_board
 def test_colours_come_from_the_palette(path: Path) -> None:
-    named = {colour for name, colour in inspect.getmembers(palette) if name.isupper() and isinstance(colour, str)}
-    allowed = named | set(palette.PHASES.values()) | {"transparent"}
-    for panel in panels(load(path)):
+    named = [value for name, value in inspect.getmembers(palette) if name.isupper()]
+    allowed = {value for value in named if isinstance(value, str)} | {"transparent"}
+    allowed |= {colour for value in named if isinstance(value, dict) for colour in value.values()}
+    board = load(path)
+    for panel in panels(board):
         assert set(colours(panel)) <= allowed, panel["title"]
-
-
-def test_variables_are_all_used() -> None:
-    for path in FILES:
-        board: Json = load(path)
-        text = " ".join(query for panel in panels(board) for query in queries(panel))
-        for variable in board["templating"]["list"][1:]:
-            assert f"${variable['name']}" in text, f"{path.stem}: {variable['name']}"
+    assert set(colours(board["annotations"])) <= allowed

@@ -25,7 +25,15 @@ GROUPS = {
     "verdicts": (palette.GOOD, palette.WARN, palette.BAD),
     "lines": (palette.FIRST, palette.SECOND, palette.NEUTRAL),
     "phases": tuple(palette.PHASES.values()),
+    "activity": tuple(palette.ACTIVITY.values()),
+    "alerts": (palette.SILENT, palette.PENDING, palette.FIRING),
+    "strengths": (palette.SILENT, palette.MILD, palette.WARN, palette.BAD),
+    "four lines": (palette.FIRST, palette.SECOND, palette.NEUTRAL, palette.DARK),
 }
+VIRIDIS = (
+    "#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725",
+)  # fmt: skip
+"""The ramp that Grafana knows as Viridis, at every ninth."""
 JUST_NOTICEABLE = 2.3
 """Difference in CIELAB (1976) that an observer just sees side by side."""
 
@@ -46,6 +54,13 @@ def test_colours_of_a_group_are_told_apart(group: str, vision: str) -> None:
     for one, other in itertools.combinations(seen, 2):
         distance = float(np.linalg.norm(seen[one] - seen[other]))
         assert distance > 4 * JUST_NOTICEABLE, f"{one} and {other}: {distance:.1f}"
+
+
+@pytest.mark.parametrize("vision", VISION)
+def test_the_ramp_of_heatmaps_gets_lighter_for_every_eye(vision: str) -> None:
+    assert palette.RAMP == "Viridis"
+    lightness = [float(lab(colour, VISION[vision])[0]) for colour in VIRIDIS]
+    assert all(after - before > JUST_NOTICEABLE for before, after in itertools.pairwise(lightness))
 
 
 def test_the_measure_sees_what_it_is_meant_to_see() -> None:
