@@ -25,6 +25,9 @@ class Archive:
         """Those that are kept, by name."""
         return MappingProxyType(self._kept)
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._kept or name in self._names
+
     def find(self, name: str) -> FaultRecord | None:
         """The fault of that name; None when only the name is left of it. KeyError for a name never seen."""
         return None if name in self._names else self._kept[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -11,17 +12,16 @@ from typing import TypeAlias
 from faults import registry
 from faults.admission import admitted, completed
 from faults.archive import Archive
+from faults.change import FaultChange, changes
 from faults.effects import Effects, Topology
 from faults.errors import FaultError
-from faults.record import ActiveView, Event, FaultEvent, FaultRecord, events_between, validate_name
-from faults.schedule import ENDED, State
+from faults.life import CHANGEABLE, ENDED, Event, State, events_between
+from faults.record import ActiveView, FaultEvent, FaultRecord, validate_name
 from faults.spec import FaultSpec
 
 Records: TypeAlias = list[FaultRecord]
 Events: TypeAlias = list[FaultEvent]
 Views: TypeAlias = list[ActiveView]
-SETTLED: frozenset[State] = frozenset({"pending", "ramping", "active"})
-"""States in which asking for the same again changes nothing."""
 MAX_EVENTS = 4096
 """Events that wait to be drained at most; the oldest go first."""
 
@@ -51,13 +51,15 @@ class FaultBook:
         self._events: deque[FaultEvent] = deque(maxlen=MAX_EVENTS)
         self._at = 0.0
         self._step = 0
+        self._named = 0
 
     def preview(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
         """What `put` would return or raise, without doing it."""
         spec = completed(validate_name(name), spec, topology=self.topology, run_seed=self.seed)
         states = {record.name: record.level(at_seconds)[0] for record in self._live.values()}
         live = {other for other, state in states.items() if state not in ENDED}
-        if states.get(name) in SETTLED and self._live[name].spec == spec:
+        same = states.get(name) in CHANGEABLE and self._live[name].spec == spec
+        if same and not self._live[name].is_paused:
             return self._live[name], False
         if name not in live and len(live) >= self._max_live:
             detail = f"at most {self._max_live} faults may be live at once; clear one, or reset"
@@ -70,8 +72,9 @@ class FaultBook:
     def put(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
         """Add a fault, or replace the live one of that name; says whether it is new.
 
-        The same spec again is a no-op while the fault is live and not yet recovering. Raises FaultError: `invalid` for
-        a bad name, spec or target, `unsupported` when this job cannot show the kind, `limit` when too many are live.
+        The same spec again is a no-op while the fault is pending, ramping or active, and not paused. Raises FaultError:
+        `invalid` for a bad name, spec or target, `unsupported` when this job cannot show the kind, `limit` when too
+        many are live.
         """
         record, created = self.preview(name, spec, at_seconds=at_seconds, next_step=next_step)
         if self._live.get(name) is record:
@@ -81,6 +84,36 @@ class FaultBook:
         self._live[name] = record
         self._events.append(self._event(record, "created" if created else "replaced", record.describe()))
         return record, created
+
+    def unused_name(self, kind: str) -> str:
+        """A name for a fault that brings none: its kind and a number, the same in every run that puts the same."""
+        stem = kind.replace("_", "-")
+        names = (f"{stem}-{number}" for number in itertools.count(self._named + 1))
+        return next(name for name in names if name not in self._live and name not in self._archive)
+
+    def put_unnamed(self, spec: FaultSpec, *, at_seconds: float, next_step: int) -> FaultRecord:
+        """As `put`, under a new name."""
+        record, _ = self.put(self.unused_name(spec.kind), spec, at_seconds=at_seconds, next_step=next_step)
+        self._named += 1
+        return record
+
+    def preview_change(self, name: str, change: FaultChange, *, at_seconds: float, next_step: int) -> FaultRecord:
+        """What `change` would return or raise, without doing it."""
+        record = self._live.get(name) or self._archive.find(name)
+        if record is None:
+            raise FaultError.at("/name", "ended long ago; it can be put again", code="over")
+        return change.applied(record, at_seconds=at_seconds, next_step=next_step)
+
+    def change(self, name: str, change: FaultChange, *, at_seconds: float, next_step: int) -> FaultRecord:
+        """Change a live fault; nothing, and no event, when it is as wished already.
+
+        KeyError for a name never seen, FaultError `over` when it is too late for the change.
+        """
+        self.advance(at_seconds, next_step)
+        changed = self.preview_change(name, change, at_seconds=at_seconds, next_step=next_step)
+        before, self._live[name] = self._live[name], changed
+        self._events.extend(self._event(changed, event, detail) for event, detail in changes(before, changed))
+        return changed
 
     def clear(
         self, name: str, *, at_seconds: float, immediate: bool = False, next_step: int | None = None
@@ -94,7 +127,7 @@ class FaultBook:
             return self._archive.find(name)
         self._note_time(at_seconds, next_step)
         if immediate or record.cleared_at is None:
-            record = replace(record, cleared_at=at_seconds, immediate=immediate)
+            record = record.cleared(at_seconds, immediate=immediate)
         record, events = self._follow(record)
         self._events.extend(events)
         return record

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Code = Literal["invalid", "unsupported", "limit"]
+Code = Literal["invalid", "unsupported", "limit", "over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,8 @@ class FaultError(ValueError):
     def __init__(self, problems: Iterable[Problem], *, code: Code = "invalid") -> None:
         self.problems = tuple(problems)
         self.code: Code = code
-        """`invalid`: malformed or out of range; `unsupported`: this job cannot show it; `limit`: too many at once."""
+        """`invalid`: malformed or out of range; `unsupported`: this job cannot show it; `limit`: too many at once;
+        `over`: too late for it, as the fault stands."""
         super().__init__("; ".join(str(problem) for problem in self.problems))
 
     def __reduce__(self) -> tuple[object, ...]:

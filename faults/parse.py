@@ -52,6 +52,8 @@ COMMON: Mapping[str, Convert] = MappingProxyType(
         "ramp_up_seconds": _number,
         "ramp_down_seconds": _number,
         "shape": str,
+        "period_seconds": _number,
+        "duty": _number,
         "seed": _integer,
     }
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 from faults.effects import Topology
 from faults.errors import FaultError
 from faults.kind import Application
-from faults.schedule import ENDED, Level, State, intensity_at
+from faults.life import ENDED, Event, State
+from faults.resolved import listing
+from faults.schedule import Level, intensity_at
 from faults.spec import FaultSpec
 
 NAME_PATTERN = "^[a-z0-9]([a-z0-9._-]{0,62}[a-z0-9])?$"
 """What the name of a fault looks like, for JSON Schema."""
-
-Event = Literal["created", "replaced", "started", "peaked", "recovering", "cleared", "expired", "aborted"]
 
 
 def validate_name(name: object) -> str:
@@ -71,18 +71,45 @@ class FaultRecord:
     created_at: float
     """Unix seconds."""
     effective_from_step: int | None = None
-    """First step that can feel the fault; None until it has started."""
+    """First step that can feel the fault as it is now; None until it has started."""
     cleared_at: float | None = None
     immediate: bool = False
+    is_paused: bool = False
+    resumed_at: float | None = None
+    """When the clock of its schedule last began to go again; None when it never stood."""
+    clock_seconds: float = 0.0
+    """What that clock had when it last stood. Kept, not summed up, so that no rounding turns time back."""
     told: State = "pending"
     """The state that the last event left it in; one of ENDED is final."""
+
+    def elapsed(self, at_seconds: float) -> float:
+        """Seconds on the clock of its schedule, which stands still while the fault is paused."""
+        return self.clock_seconds if self.is_paused else at_seconds - self._going_since + self.clock_seconds
+
+    @property
+    def _going_since(self) -> float:
+        return self.put_at if self.resumed_at is None else self.resumed_at
 
     def level(self, at_seconds: float) -> Level:
         """State and share (0 to 1) of the spec's intensity."""
         if self.told in ENDED:
             return self.told, 0.0
-        cleared = None if self.cleared_at is None else self.cleared_at - self.put_at
-        return intensity_at(self.spec, at_seconds - self.put_at, cleared, immediate=self.immediate)
+        cleared = None if self.cleared_at is None else self.elapsed(self.cleared_at)
+        state, level = intensity_at(self.spec, self.elapsed(at_seconds), cleared, immediate=self.immediate)
+        return state, 0.0 if self.is_paused else level
+
+    def paused(self, at_seconds: float) -> FaultRecord:
+        """The fault with the clock of its schedule stopped."""
+        return self if self.is_paused else replace(self, is_paused=True, clock_seconds=self.elapsed(at_seconds))
+
+    def resumed(self, at_seconds: float) -> FaultRecord:
+        """The fault with the clock of its schedule going on from where it stood."""
+        return replace(self, is_paused=False, resumed_at=at_seconds) if self.is_paused else self
+
+    def cleared(self, at_seconds: float, *, immediate: bool) -> FaultRecord:
+        """The fault on its way to its end; one that is paused has nothing to ramp down from."""
+        now = self.resumed(at_seconds)
+        return replace(now, cleared_at=at_seconds, immediate=immediate or self.is_paused)
 
     def intensity(self, at_seconds: float) -> float:
         """Effective intensity, 0 to 1."""
@@ -96,14 +123,17 @@ class FaultRecord:
     def to_mapping(self, at_seconds: float) -> dict[str, object]:
         """The fault as the API shows it: its spec, target and seed filled in, and the read-only fields."""
         state, level = self.level(at_seconds)
-        return {"name": self.name} | self.spec.to_mapping() | {
+        return {
+            "name": self.name,
+            **self.spec.to_mapping(),
             "state": state,
-            "resolved_targets": self.ranks.tolist(),
+            "paused": self.is_paused,
+            **listing(self.ranks),
             "effective_intensity": self.spec.intensity * level,
             "effective_from_step": self.effective_from_step,
             "created_at": _rfc3339(self.created_at),
             "expires_at": self._expires_at(),
-        }  # fmt: skip
+        }
 
     def describe(self) -> str:
         """The fault in a few words, for the event log."""
@@ -111,21 +141,13 @@ class FaultRecord:
         return f"target {self.target_text}, intensity {self.spec.intensity:g}{params}"
 
     def _expires_at(self) -> str | None:
-        """When the duration is over; None without one, and once something else has ended the fault."""
+        """When the duration is over; None without one, in a pause, and once something else has ended the fault."""
         duration = self.spec.duration_seconds
-        if duration is None or self.cleared_at is not None or self.told in ("cleared", "aborted"):
+        over = self.cleared_at is not None or self.told in ("cleared", "aborted")
+        if duration is None or over or self.is_paused:
             return None
-        return _rfc3339(self.created_at + self.spec.start_after_seconds + duration)
-
-
-def events_between(told: State, now: State) -> tuple[Event, ...]:
-    """What a fault last seen in state `told` went through, now that it is in another. What no tick saw is left out."""
-    started: tuple[Event, ...] = ("started",) if told == "pending" and now not in ENDED else ()
-    if now == "active":
-        return (*started, "peaked")
-    if now == "pending" or now == "ramping":
-        return started
-    return (*started, now)
+        paused = self._going_since - self.put_at - self.clock_seconds
+        return _rfc3339(self.created_at + paused + self.spec.start_after_seconds + duration)
 
 
 def _rfc3339(unix_seconds: float) -> str:

@@ -13,8 +13,21 @@ from faults.errors import FaultError, pointer_to
 from faults.kind import Kind, ParamValue
 from faults.target import Target
 
-Shape = Literal["linear", "step"]
+Shape = Literal["linear", "exponential", "step", "sine", "flap"]
 SHAPES: tuple[Shape, ...] = get_args(Shape)
+
+SHAPE_KEYS: Mapping[Shape, tuple[str, ...]] = MappingProxyType(
+    {
+        "linear": ("ramp_up_seconds", "ramp_down_seconds"),
+        "exponential": ("ramp_up_seconds", "ramp_down_seconds"),
+        "step": (),
+        "sine": ("period_seconds",),
+        "flap": ("period_seconds", "duty"),
+    }
+)
+"""The keys that go with each shape and with no other."""
+SHAPE_DEFAULTS: Mapping[str, float] = MappingProxyType({"period_seconds": 60.0, "duty": 0.5})
+"""Values of the keys that have none under other shapes."""
 
 INTENSITIES: Mapping[str, float] = MappingProxyType({"mild": 0.25, "moderate": 0.5, "severe": 1.0})
 """Words for an intensity, where people type it."""
@@ -27,14 +40,18 @@ LIMITS: Mapping[str, Range] = MappingProxyType(
         "duration_seconds": Range(0, 86_400, above=True),
         "ramp_up_seconds": Range(0, 3_600),
         "ramp_down_seconds": Range(0, 3_600),
+        "period_seconds": Range(2, 3_600),
+        "duty": Range(0.05, 0.95),
         "seed": Range(0, 2**32 - 1),
     }
 )
 """Ranges of the numeric fields."""
+NULLABLE: frozenset[str] = frozenset({"duration_seconds", "period_seconds", "duty", "seed"})
+"""Numeric fields that may be null, which is the same as left out."""
 
 FIELDS = (
     "kind", "params", "target", "intensity", "start_after_seconds", "duration_seconds", "open_ended",
-    "ramp_up_seconds", "ramp_down_seconds", "shape", "seed", "note",
+    "ramp_up_seconds", "ramp_down_seconds", "shape", "period_seconds", "duty", "seed", "note",
 )  # fmt: skip
 """Every key of a fault, as JSON has them."""
 
@@ -60,7 +77,11 @@ class FaultSpec:
     ramp_up_seconds: float = 0.0
     ramp_down_seconds: float = 0.0
     shape: Shape = "linear"
-    """`step` has no ramps."""
+    """`linear` and `exponential` have ramps, `step` has none, `sine` and `flap` come and go."""
+    period_seconds: float | None = None
+    """Of `sine` and `flap`; None for the other shapes."""
+    duty: float | None = None
+    """Share of its period that a `flap` is on, its first part; None for the other shapes."""
     seed: int | None = None
     """None: derived from the run's seed and the fault's name."""
     note: str = ""
@@ -77,6 +98,9 @@ class FaultSpec:
             raise check.error()
         kind = _kind(members, check)
         numbers = {name: _number(name, members, check) for name in LIMITS}
+        shape = _shape(members, check)
+        own = SHAPE_KEYS[shape or "linear"]
+        swing = {key: numbers[key] or SHAPE_DEFAULTS[key] for key in own if key in SHAPE_DEFAULTS}
         spec = cls(
             kind=kind.name if kind else "",
             params=_params(kind, members, check),
@@ -87,11 +111,15 @@ class FaultSpec:
             open_ended="open_ended" in members and bool(check.boolean(members["open_ended"], "/open_ended")),
             ramp_up_seconds=numbers["ramp_up_seconds"] or 0.0,
             ramp_down_seconds=numbers["ramp_down_seconds"] or 0.0,
-            shape=_shape(members, check),
+            shape=shape or "linear",
+            period_seconds=swing.get("period_seconds"),
+            duty=swing.get("duty"),
             seed=None if numbers["seed"] is None else int(numbers["seed"]),
             note=check.string(members.get("note", ""), "/note", max_length=MAX_NOTE) or "",
         )
-        _check_schedule(spec, members, check)
+        _check_end(spec, members, check)
+        if shape is not None:
+            _check_shape(shape, numbers, check)
         check.finish()
         return spec
 
@@ -144,26 +172,30 @@ def _target(kind: Kind | None, members: Mapping[str, object], check: Checker) ->
 
 def _number(name: str, members: Mapping[str, object], check: Checker) -> float | None:
     """The number called `name`; None when it is left out, null where that is allowed, or noted as wrong."""
-    nullable = name in ("duration_seconds", "seed")
-    if name not in members or (nullable and members[name] is None):
+    if name not in members or (name in NULLABLE and members[name] is None):
         return None
     if name == "seed":
         return check.integer(members[name], "/seed", LIMITS[name])
     return check.number(members[name], f"/{name}", LIMITS[name])
 
 
-def _shape(members: Mapping[str, object], check: Checker) -> Shape:
-    if "shape" not in members:
-        return "linear"
-    return cast("Shape", check.choice(members["shape"], "/shape", SHAPES) or "linear")
+def _shape(members: Mapping[str, object], check: Checker) -> Shape | None:
+    """None when the shape is noted as wrong."""
+    return cast("Shape | None", check.choice(members.get("shape", "linear"), "/shape", SHAPES))
 
 
-def _check_schedule(spec: FaultSpec, members: Mapping[str, object], check: Checker) -> None:
+def _check_end(spec: FaultSpec, members: Mapping[str, object], check: Checker) -> None:
     given = members.get("duration_seconds") is not None
     if spec.open_ended and given:
         check.add("/duration_seconds", "must be left out when open_ended is true")
     if not given and members.get("open_ended", False) is False:
         check.add("/duration_seconds", f"is required, a number {LIMITS['duration_seconds']}, unless open_ended is true")
-    for name in ("ramp_up_seconds", "ramp_down_seconds"):
-        if spec.shape == "step" and getattr(spec, name) > 0:
-            check.add(f"/{name}", "must be 0 or left out when shape is step; shape linear has ramps")
+
+
+def _check_shape(shape: Shape, numbers: Mapping[str, float | None], check: Checker) -> None:
+    """What goes with another shape must not be there, but for a ramp of no length."""
+    for key in dict.fromkeys(key for keys in SHAPE_KEYS.values() for key in keys):
+        if key not in SHAPE_KEYS[shape] and numbers[key]:
+            shapes = listed(other for other, keys in SHAPE_KEYS.items() if key in keys)
+            neutral = "left out" if key in SHAPE_DEFAULTS else "0 or left out"
+            check.add(f"/{key}", f"must be {neutral} when shape is {shape}; it goes with shape {shapes}")

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 
 from faults.book import FaultBook
+from faults.change import FaultChange
+from faults.life import ENDED, State
 from faults.record import FaultRecord
-from faults.schedule import ENDED, State
 from faults.spec import FaultSpec
 from simulator.clock import Clock, SystemClock
 from simulator.history import History, Sample
@@ -137,16 +139,38 @@ class Engine:
             record, created = run.faults.put(name, spec, at_seconds=run.seconds, next_step=run.next_step)
             return record.to_mapping(run.seconds), created
 
-    def preview_fault(self, name: str, spec: FaultSpec) -> tuple[dict[str, object], Prediction]:
-        """What `put_fault` would return, and what the fault would do; nothing is applied. Raises FaultError."""
+    def post_fault(self, spec: FaultSpec) -> dict[str, object]:
+        """Create a fault under a name made here. Raises FaultError."""
+        with self._recording() as run:
+            record = run.faults.put_unnamed(spec, at_seconds=run.seconds, next_step=run.next_step)
+            return record.to_mapping(run.seconds)
+
+    def change_fault(self, name: str, change: FaultChange) -> dict[str, object]:
+        """Change a live fault. KeyError for a name never seen, FaultError when it is too late."""
+        with self._recording() as run:
+            record = run.faults.change(name, change, at_seconds=run.seconds, next_step=run.next_step)
+            return record.to_mapping(run.seconds)
+
+    def preview_fault(self, name: str | None, spec: FaultSpec) -> tuple[dict[str, object], Prediction]:
+        """What `put_fault` (`post_fault` without a name) would return, and what the fault would do.
+
+        Nothing is applied. Raises FaultError.
+        """
         with self._lock:
             run = self._run
+            name = name or run.faults.unused_name(spec.kind)
             record, _ = run.faults.preview(name, spec, at_seconds=run.seconds, next_step=run.next_step)
-            live = [other.spec for other in run.faults.list() if other.told not in ENDED and other.name != name]
-            shown = record.to_mapping(run.seconds)
-            job, seed = run.spec, run.info.seed
+            shown, ask = _question(run, record)
         # Outside the lock: it costs as much as some dozens of steps, and the engine has a second to keep.
-        return shown, predict(job, record.spec, live=live, seed=seed)
+        return shown, ask()
+
+    def preview_change(self, name: str, change: FaultChange) -> tuple[dict[str, object], Prediction]:
+        """What `change_fault` would return, and what the fault would do then; nothing is applied. Raises as it does."""
+        with self._lock:
+            run = self._run
+            record = run.faults.preview_change(name, change, at_seconds=run.seconds, next_step=run.next_step)
+            shown, ask = _question(run, record)
+        return shown, ask()
 
     def clear_fault(self, name: str, *, immediate: bool = False) -> FaultRecord | None:
         """End a fault. KeyError for a name never seen."""
@@ -246,3 +270,11 @@ class Engine:
     def _drain(self) -> None:
         for event in self._run.faults.drain_events():
             self.journal.add_fault(self._run, event)
+
+
+def _question(run: Run, record: FaultRecord) -> tuple[dict[str, object], Callable[[], Prediction]]:
+    """A fault as the API would show it, and what to call for its effect on top of the others that act."""
+    others = (other for other in run.faults.list() if other.name != record.name)
+    live = [other.spec for other in others if other.told not in ENDED and not other.is_paused]
+    fault = None if record.is_paused else record.spec
+    return record.to_mapping(run.seconds), partial(predict, run.spec, fault, live=live, seed=run.info.seed)

@@ -63,7 +63,8 @@ def predict(spec: JobSpec, fault: FaultSpec | None, *, live: Sequence[FaultSpec]
         for faults in (lasting, lasting if fault is None else [*lasting, _lasting(fault)])
     ]
     # Both sides are measured alike, so that the noise of the same steps is in both.
-    follow = _over_minutes if any([run.heat() for run in runs]) else _over_steps
+    hot = [run.heat() for run in runs]
+    follow = _over_minutes if any(hot) else _over_steps
     before, after = follow(runs[0]), follow(runs[1])
     rates = [spec.tokens_per_step / found.step_seconds for found in (before, after)]
     peak = spec.ranks * spec.peak_flops_per_rank
@@ -78,7 +79,7 @@ def predict(spec: JobSpec, fault: FaultSpec | None, *, live: Sequence[FaultSpec]
 
 
 def _lasting(fault: FaultSpec) -> FaultSpec:
-    """The fault without its schedule."""
+    """The fault at its peak, without its schedule."""
     return replace(
         fault,
         start_after_seconds=0.0,
@@ -86,6 +87,9 @@ def _lasting(fault: FaultSpec) -> FaultSpec:
         open_ended=True,
         ramp_up_seconds=0.0,
         ramp_down_seconds=0.0,
+        shape="step",
+        period_seconds=None,
+        duty=None,
     )
 
 

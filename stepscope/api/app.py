@@ -14,7 +14,7 @@ from stepscope.api.body import StrictBody
 from stepscope.api.guard import Guard
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
-from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, state
+from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, state, straggler
 from stepscope.api.stream import EventHub
 
 ROUTERS = (
@@ -22,6 +22,7 @@ ROUTERS = (
     faults.router,
     job.router,
     state.router,
+    straggler.router,
     events.router,
     events.stream_router,
     metrics.router,

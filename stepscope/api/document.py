@@ -59,7 +59,9 @@ def document(app: FastAPI) -> Json:
         for method, operation in operations.items():
             _name_problems(operation)
             _name_security(operation, path, method)
-    found["paths"]["/v1/faults/{name}"]["put"]["requestBody"] = _fault_body()
+    named, unnamed = found["paths"]["/v1/faults/{name}"], found["paths"]["/v1/faults"]
+    named["put"]["requestBody"] = unnamed["post"]["requestBody"] = _body("FaultWrite", schema.EXAMPLES)
+    named["patch"]["requestBody"] = _body("FaultChange", schema.CHANGES)
     return found
 
 
@@ -84,6 +86,6 @@ def _name_security(operation: Json, path: str, method: str) -> None:
         operation["security"] = [{}, {"token": []}]
 
 
-def _fault_body() -> Json:
-    content = {"schema": {"$ref": "#/components/schemas/FaultWrite"}, "examples": schema.EXAMPLES}
+def _body(component: str, examples: Json) -> Json:
+    content = {"schema": {"$ref": f"#/components/schemas/{component}"}, "examples": examples}
     return {"required": True, "content": {"application/json": content}}

@@ -77,8 +77,9 @@ def _fault_problem(error: FaultError) -> ProblemError:
         ErrorItem("path" if problem.pointer == "/name" else "body", problem.pointer, problem.detail)
         for problem in error.problems
     ]
-    if error.code == "limit":
-        return ProblemError(409, "too-many-faults", str(error), errors=items)
+    conflict = {"limit": "too-many-faults", "over": "fault-is-over"}.get(error.code)
+    if conflict is not None:
+        return ProblemError(409, conflict, str(error), errors=items)
     kind = "unsupported-fault" if error.code == "unsupported" else "invalid-request"
     return ProblemError(422, kind, str(error), errors=items)
 

@@ -10,6 +10,9 @@ from fastapi import Depends, Request
 from exporter.pages import Pages
 from simulator.engine import Engine
 from simulator.observation import Tick
+from stepscope.api.calculator import Calculator
+from stepscope.api.idempotency import Answers
+from stepscope.api.models.faults import FaultView
 from stepscope.api.problems import ProblemError
 from stepscope.api.reference import Reference
 from stepscope.api.settings import Settings
@@ -23,6 +26,9 @@ class Lab:
     pages: Pages
     settings: Settings
     reference: Reference = field(default_factory=Reference)
+    calculator: Calculator = field(default_factory=Calculator)
+    posted: Answers[FaultView] = field(default_factory=Answers)
+    """Answers to POST of a fault, by Idempotency-Key."""
 
 
 async def _lab(request: Request) -> Lab:

@@ -43,11 +43,24 @@ def _whole(value: object) -> object:
     return value
 
 
+def _number(value: object) -> object:
+    if isinstance(value, str):
+        if re.fullmatch(r"-?(0|[1-9][0-9]{0,17})(\.[0-9]{1,30})?([eE][-+]?[0-9]{1,3})?", value) is None:
+            raise ValueError("must be a number")
+        return float(value)
+    return value
+
+
 Switch = Annotated[bool, BeforeValidator(_boolean)]
 """`true` or `false`, no other spelling."""
 
 Whole = Annotated[int, Field(ge=0, le=10**18 - 1), BeforeValidator(_whole)]
 """Digits only."""
+
+AsNumber = BeforeValidator(_number)
+"""For a number as JSON writes them; the range must stand before it, or the document does not show it."""
+AsWhole = BeforeValidator(_whole)
+"""Likewise, digits only."""
 
 FirstRank = Annotated[Whole, Query(description="First rank to show.")]
 Limit = Annotated[int, Field(ge=1, le=1024), BeforeValidator(_whole), Query(description="Ranks to show at most.")]

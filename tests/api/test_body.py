@@ -86,6 +86,18 @@ def _null(bench: Bench) -> object:
     return bench.client.put("/v1/faults/a", content=b"null", headers=JSON)
 
 
+@pytest.mark.parametrize(("method", "path"), [("POST", "/v1/faults"), ("PATCH", "/v1/faults/a")])
+def test_every_write_of_a_fault_reads_as_strictly(ticking: Bench, method: str, path: str) -> None:
+    def send(content: bytes) -> object:
+        return ticking.client.request(method, path, content=content, headers=JSON)
+
+    for body in MALFORMED.values():
+        problem(send(body), 400)
+    for value in (*WRONG.values(), {"intensity": 2}, {"open_ended": False}):
+        problem(send(json.dumps(value).encode()), 422) if value != {} else None
+    problem(send(b""), 422)
+
+
 @pytest.mark.parametrize("path", ["/v1/faults/a", "/v1/job"])
 def test_a_body_must_be_there(ticking: Bench, path: str) -> None:
     assert "required" in problem(ticking.client.put(path, headers=JSON), 422)["detail"]

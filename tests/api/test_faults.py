@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from faults import change
 from faults.record import validate_name
 from faults.registry import kinds
 from faults.spec import FIELDS, FaultSpec
@@ -167,6 +168,7 @@ def test_reset_clears_everything_and_restores_the_model(bench: Bench) -> None:
 
 def test_the_schema_of_a_body_knows_every_field_and_kind() -> None:
     found = schema.components()
+    assert set(found.pop("FaultChange")["properties"]) == set(change.FIELDS)  # type: ignore[call-overload]
     assert set(found) == {"FaultWrite"} | {f"FaultWrite_{kind}" for kind in kinds()}
     for name, kind in found.items():
         properties: Any = kind.get("properties", dict.fromkeys(FIELDS))
@@ -177,3 +179,6 @@ def test_the_examples_of_the_schema_are_faults() -> None:
     for example in schema.EXAMPLES.values():
         assert isinstance(example, dict)
         FaultSpec.from_mapping(example["value"])
+    for example in schema.CHANGES.values():
+        assert isinstance(example, dict)
+        change.FaultChange.from_mapping(example["value"])

@@ -11,7 +11,7 @@ from simulator.presets import PRESETS
 from stepscope.api import openapi
 from tests.api.conftest import Bench
 
-METHODS = {"get", "put", "post", "delete"}
+METHODS = {"get", "put", "post", "patch", "delete"}
 
 
 @pytest.fixture
@@ -51,8 +51,12 @@ def test_what_depends_on_the_code_is_in_the_document(document: dict[str, Any]) -
     assert {f"FaultWrite_{kind}" for kind in kinds()} <= set(schemas)
     assert schemas["JobWrite"]["properties"]["preset"]["enum"] == list(PRESETS)
     assert "HTTPValidationError" not in schemas
-    put = document["paths"]["/v1/faults/{name}"]["put"]
-    assert put["requestBody"]["content"]["application/json"]["schema"] == {"$ref": "#/components/schemas/FaultWrite"}
+    named, unnamed = document["paths"]["/v1/faults/{name}"], document["paths"]["/v1/faults"]
+    bodies = ((named["put"], "FaultWrite"), (unnamed["post"], "FaultWrite"), (named["patch"], "FaultChange"))
+    for operation, component in bodies:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        assert schema == {"$ref": f"#/components/schemas/{component}"}
+    assert "Location" in unnamed["post"]["responses"]["201"]["headers"]
 
 
 def test_pages_for_prometheus_are_not_json(document: dict[str, Any]) -> None:

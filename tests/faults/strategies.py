@@ -8,12 +8,13 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from faults.change import FaultChange
 from faults.effects import Topology
 from faults.errors import FaultError
 from faults.kind import Kind, Param
 from faults.record import NAME_PATTERN
 from faults.registry import kinds
-from faults.spec import FIELDS, FaultSpec
+from faults.spec import FIELDS, SHAPE_KEYS, SHAPES, FaultSpec
 from faults.target import MODES
 
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -69,6 +70,15 @@ def targets(kind: Kind) -> st.SearchStrategy[Any]:
     return st.none() | st.one_of(by_mode)
 
 
+_RAMPS = st.integers(0, 20) | st.floats(0, 3_600)
+_SHAPE_VALUES: dict[str, st.SearchStrategy[Any]] = {
+    "ramp_up_seconds": _RAMPS,
+    "ramp_down_seconds": _RAMPS,
+    "period_seconds": st.none() | st.integers(2, 20) | st.floats(2, 3_600),
+    "duty": st.none() | st.floats(0.05, 0.95),
+}
+
+
 @st.composite
 def mappings(draw: st.DrawFn) -> dict[str, Any]:
     """Valid faults as JSON."""
@@ -79,9 +89,9 @@ def mappings(draw: st.DrawFn) -> dict[str, Any]:
     mapping["start_after_seconds"] = draw(st.integers(0, 20) | st.floats(0, 86_400))
     mapping["duration_seconds"] = draw(st.none() | st.integers(1, 30) | st.floats(0, 86_400, exclude_min=True))
     mapping["open_ended"] = mapping["duration_seconds"] is None
-    mapping["shape"] = draw(st.sampled_from(["linear", "step"]))
-    ramps = st.integers(0, 20) | st.floats(0, 3_600) if mapping["shape"] == "linear" else st.just(0)
-    mapping["ramp_up_seconds"], mapping["ramp_down_seconds"] = draw(ramps), draw(ramps)
+    mapping["shape"] = draw(st.sampled_from(SHAPES))
+    for key in SHAPE_KEYS[mapping["shape"]]:
+        mapping[key] = draw(_SHAPE_VALUES[key])
     mapping["seed"] = draw(st.none() | st.integers(0, 2**32 - 1))
     mapping["note"] = draw(st.text(max_size=30))
     return mapping
@@ -94,8 +104,21 @@ def specs() -> st.SearchStrategy[FaultSpec]:
 
 def lasting_specs() -> st.SearchStrategy[FaultSpec]:
     """Valid faults that are at their peak from the start and stay there until they are cleared."""
-    at_once = {"start_after_seconds": 0, "ramp_up_seconds": 0, "duration_seconds": None, "open_ended": True}
-    return mappings().map(lambda mapping: FaultSpec.from_mapping({**mapping, **at_once}))
+    at_once = {"start_after_seconds": 0, "duration_seconds": None, "open_ended": True, "shape": "step"}
+    own = {key for keys in SHAPE_KEYS.values() for key in keys}
+    return mappings().map(
+        lambda mapping: FaultSpec.from_mapping({k: v for k, v in mapping.items() if k not in own} | at_once)
+    )
+
+
+def changes() -> st.SearchStrategy[FaultChange]:
+    """Changes of live faults, some of which come too late for the fault."""
+    ends = st.fixed_dictionaries({}, optional={"duration_seconds": st.integers(1, 40) | st.floats(0.1, 86_400)})
+    others = st.fixed_dictionaries(
+        {}, optional={"intensity": st.floats(0, 1, exclude_min=True), "paused": st.booleans()}
+    )
+    both = st.tuples(ends | st.just({"open_ended": True}), others)
+    return both.map(lambda pair: FaultChange.from_mapping(pair[0] | pair[1]))
 
 
 def check_report(error: FaultError) -> None:

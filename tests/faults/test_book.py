@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults.book import MAX_EVENTS, FaultBook
+from faults.change import FaultChange
 from faults.effects import Topology
 from faults.errors import FaultError
+from faults.record import FaultRecord
 from faults.spec import FaultSpec
 from faults.target import Target
 from tests.faults.conftest import AddKind
 from tests.faults.snapshots import is_neutral, snapshot
-from tests.faults.strategies import NAMES, TOPOLOGY, lasting_specs, relaxed, specs
+from tests.faults.strategies import NAMES, TOPOLOGY, changes, lasting_specs, relaxed, specs
 
 NODE = Topology(4, 4)
 SLOW = FaultSpec("straggler", target=Target("ranks", (2,)), open_ended=True)
@@ -239,6 +242,122 @@ class TestClear:
         assert faults.get("b").to_mapping(2.0)["expires_at"] is None
 
 
+class TestChange:
+    def change(self, faults: FaultBook, at: float, name: str = "slow", **wanted: Any) -> FaultRecord:
+        return faults.change(name, FaultChange.from_mapping(wanted), at_seconds=at, next_step=int(at * 5))
+
+    def test_is_felt_from_the_step_that_it_names(self) -> None:
+        faults = book()
+        faults.put("slow", SLOW, at_seconds=0.0, next_step=0)
+        record = self.change(faults, 4.0, intensity=0.5)
+        assert record.effective_from_step == 20
+        assert faults.effects(4.0).compute_slowdown.tolist() == [1, 1, 1.25, 1]
+        assert happened(faults) == [("slow", event) for event in ("created", "started", "peaked", "changed")]
+
+    def test_everything_at_once(self) -> None:
+        faults = book()
+        faults.put("slow", SLOW, at_seconds=0.0, next_step=0)
+        faults.advance(0.0, 0)
+        faults.drain_events()
+        self.change(faults, 4.0, intensity=0.5, duration_seconds=60, paused=True)
+        events = faults.drain_events()
+        assert [(event.event, event.detail) for event in events] == [
+            ("changed", "intensity 1 to 0.5, duration open-ended to 60 s"),
+            ("paused", ""),
+        ]
+        assert {event.step for event in events} == {20}
+
+    def test_the_same_again_is_nothing(self) -> None:
+        faults = book()
+        faults.put("slow", SLOW, at_seconds=0.0, next_step=0)
+        before = self.change(faults, 1.0, intensity=0.5)
+        faults.drain_events()
+        assert self.change(faults, 2.0, intensity=0.5, paused=False) is before
+        assert happened(faults) == []
+
+    def test_paused_faults_act_on_nothing_until_they_are_resumed(self) -> None:
+        faults = book()
+        faults.put("slow", SLOW, at_seconds=0.0, next_step=0)
+        self.change(faults, 4.0, paused=True)
+        for second in range(5, 60):
+            assert faults.advance(float(second), second) == ()
+        assert is_neutral(faults.effects(50.0), NODE)
+        assert faults.active_views(50.0) == []
+        assert faults.get("slow").to_mapping(50.0)["state"] == "active"
+        self.change(faults, 60.0, paused=False)
+        assert faults.effects(60.0).compute_slowdown.tolist() == [1, 1, 1.5, 1]
+
+    def test_a_pending_fault_starts_later_by_its_pause(self) -> None:
+        faults = book()
+        faults.put("slow", timed(start_after_seconds=10), at_seconds=0.0, next_step=0)
+        self.change(faults, 4.0, paused=True)
+        self.change(faults, 24.0, paused=False)
+        started = [event.at_seconds for second in range(25, 40) for event in faults.advance(float(second), second)]
+        assert started == [30.0, 30.0]
+
+    def test_put_again_while_paused_starts_over(self) -> None:
+        faults = book()
+        faults.put("slow", timed(duration_seconds=60), at_seconds=0.0, next_step=0)
+        self.change(faults, 4.0, paused=True)
+        record, created = faults.put("slow", timed(duration_seconds=60), at_seconds=10.0, next_step=50)
+        assert not created
+        assert (record.is_paused, record.put_at) == (False, 10.0)
+        assert happened(faults)[-1] == ("slow", "replaced")
+
+    def test_an_end_that_no_tick_has_seen_counts(self) -> None:
+        faults = book()
+        faults.put("slow", timed(duration_seconds=5), at_seconds=0.0, next_step=0)
+        with pytest.raises(FaultError, match=r"^name: is expired") as caught:
+            self.change(faults, 5.0, intensity=0.5)
+        assert caught.value.code == "over"
+
+    def test_names_that_are_gone_or_were_never_there(self) -> None:
+        faults = book(max_ended=1)
+        with pytest.raises(KeyError):
+            self.change(faults, 0.0, intensity=0.5)
+        for name in ("a", "b"):
+            faults.put(name, SLOW, at_seconds=0.0, next_step=0)
+            faults.clear(name, at_seconds=1.0)
+        for name, detail in (("a", "ended long ago"), ("b", "is cleared")):
+            with pytest.raises(FaultError, match=f"^name: {detail}"):
+                self.change(faults, 2.0, name, intensity=0.5)
+
+    def test_preview_says_the_same_and_does_nothing(self) -> None:
+        faults = book()
+        before, _ = faults.put("slow", SLOW, at_seconds=0.0, next_step=0)
+        change = FaultChange(intensity=0.5)
+        seen = faults.preview_change("slow", change, at_seconds=3.0, next_step=15)
+        assert faults.get("slow") is before
+        assert faults.change("slow", change, at_seconds=3.0, next_step=15).to_mapping(3.0) == seen.to_mapping(3.0)
+
+
+class TestUnnamed:
+    def test_names_say_the_kind_and_count_up(self) -> None:
+        faults = book()
+        assert faults.unused_name("straggler") == "straggler-1"
+        names = [
+            faults.put_unnamed(timed(kind), at_seconds=0.0, next_step=0).name
+            for kind in ("straggler", "io_starvation", "straggler")
+        ]
+        assert names == ["straggler-1", "io-starvation-2", "straggler-3"]
+
+    def test_a_name_that_was_seen_is_not_used_again(self) -> None:
+        faults = book(max_ended=1)
+        for name in ("straggler-1", "straggler-2", "straggler-3"):
+            faults.put(name, SLOW, at_seconds=0.0, next_step=0)
+        faults.clear("straggler-1", at_seconds=0.0)
+        faults.clear("straggler-2", at_seconds=0.0)
+        assert faults.put_unnamed(SLOW, at_seconds=0.0, next_step=0).name == "straggler-4"
+
+    def test_what_is_refused_uses_no_name(self) -> None:
+        faults = book(max_live=1)
+        faults.put_unnamed(SLOW, at_seconds=0.0, next_step=0)
+        with pytest.raises(FaultError, match="at most 1"):
+            faults.put_unnamed(SLOW, at_seconds=0.0, next_step=0)
+        faults.clear_all(at_seconds=1.0)
+        assert faults.put_unnamed(SLOW, at_seconds=2.0, next_step=9).name == "straggler-2"
+
+
 class TestTime:
     def test_whole_life_in_events(self) -> None:
         faults = book()
@@ -360,6 +479,50 @@ class TestComposition:
         assert is_neutral(faults.effects(at + 3_601.0), TOPOLOGY)
         assert faults.active_views(at + 3_601.0) == []
         assert all(record.told in ("cleared", "expired") for record in faults.list())
+
+    @relaxed
+    @given(PUTS, st.lists(st.tuples(st.floats(0, 100), changes()), max_size=6))
+    def test_cleared_leaves_nothing_whatever_was_changed(
+        self, wanted: dict[str, FaultSpec], wishes: list[tuple[float, FaultChange]]
+    ) -> None:
+        faults = book(TOPOLOGY)
+        for name, spec in wanted.items():
+            faults.put(name, spec, at_seconds=0.0, next_step=0)
+        at = 0.0
+        for wait, change in wishes:
+            at += wait
+            faults.advance(at, 1)
+            for name in wanted:
+                self.try_to_change(faults, name, change, at)
+        for name in wanted:
+            faults.clear(name, at_seconds=at)
+        faults.advance(at + 3_601.0, 2)
+        assert is_neutral(faults.effects(at + 3_601.0), TOPOLOGY)
+        assert all(record.told in ("cleared", "expired") for record in faults.list())
+
+    @staticmethod
+    def try_to_change(faults: FaultBook, name: str, change: FaultChange, at: float) -> None:
+        with suppress(FaultError):
+            faults.change(name, change, at_seconds=at, next_step=1)
+        assert 0.0 <= faults.get(name).intensity(at) <= 1.0
+
+    @relaxed
+    @given(LASTING, st.lists(changes(), min_size=1, max_size=6), st.randoms(use_true_random=False))
+    def test_the_order_of_changes_to_several_faults_does_not_matter(
+        self, wanted: dict[str, FaultSpec], wishes: list[FaultChange], random: Any
+    ) -> None:
+        order = list(wanted)
+        random.shuffle(order)
+        outcomes = []
+        for names in (list(wanted), order):
+            faults = book(TOPOLOGY)
+            for name in wanted:
+                faults.put(name, wanted[name], at_seconds=0.0, next_step=0)
+            for index, change in enumerate(wishes):
+                for name in names:
+                    self.try_to_change(faults, name, change, 0.05 * index)
+            outcomes.append(snapshot(faults.effects(1.0)))
+        assert outcomes[0] == outcomes[1]
 
     @relaxed
     @given(PUTS, st.floats(0, 1e5))

@@ -38,6 +38,8 @@ from tests.faults.strategies import check_report, relaxed
             "none:start_after_seconds=5,ramp_up_seconds=1e1,ramp_down_seconds=2,shape=linear",
             {"start_after_seconds": 5.0, "ramp_up_seconds": 10.0, "ramp_down_seconds": 2.0},
         ),
+        ("none:shape=flap,period_seconds=8,duty=.25", {"shape": "flap", "period_seconds": 8.0, "duty": 0.25}),
+        ("none:shape=exponential", {"shape": "exponential"}),
     ],
 )
 def test_parsed(text: str, expected: dict[str, Any]) -> None:
@@ -91,6 +93,10 @@ def test_parameters_of_every_type(add_kind: AddKind) -> None:
         (f"straggler:seed={'9' * 5000}", "seed: must be an integer from 0 to 4294967295"),
         ("none:duration_seconds=0", "duration_seconds: must be a number above 0 and up to 86400, not 0"),
         ("none:shape=step,ramp_up_seconds=3", "ramp_up_seconds: must be 0 or left out when shape is step"),
+        (
+            "none:period_seconds=3",
+            "period_seconds: must be left out when shape is linear; it goes with shape sine, flap",
+        ),
         ("gradient_explosion:ranks=1", "ranks: must be all, which is all that gradient_explosion takes"),
         ("straggler:slowdown=9,intensity=0", "intensity: must be mild, moderate, severe or a number above 0"),
     ],

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from faults.schedule import ENDED, intensity_at
+from faults.life import ENDED
+from faults.schedule import intensity_at
 from faults.spec import FaultSpec
 from tests.faults.strategies import relaxed, specs
 
@@ -97,7 +99,7 @@ def test_level_is_a_share_and_agrees_with_the_state(
     assert 0.0 <= level <= 1.0
     if state in ENDED or state == "pending":
         assert level == 0.0
-    if state == "active":
+    if state == "active" and spec.period_seconds is None:
         assert level == 1.0
     if state == "recovering":
         assert level > 0.0
@@ -127,3 +129,63 @@ def test_clearing_never_raises_the_level(spec: FaultSpec, elapsed: float, cleare
     before = intensity_at(spec, cleared_at)[1]
     after = intensity_at(spec, cleared_at + elapsed, cleared_at)[1]
     assert after <= before
+
+
+EXPONENTIAL = timed(shape="exponential", ramp_up_seconds=10, duration_seconds=20, ramp_down_seconds=10)
+
+
+def test_an_exponential_ramp_does_most_of_its_way_first() -> None:
+    levels = [intensity_at(EXPONENTIAL, second)[1] for second in range(11)]
+    assert levels[0] == 0.0
+    assert levels[5] == pytest.approx(0.924, abs=0.001)
+    assert levels[10] == 1.0
+    steps = [later - earlier for earlier, later in pairwise(levels)]
+    assert steps == sorted(steps, reverse=True)
+    ratios = [later / earlier for earlier, later in pairwise(steps)]
+    assert ratios == pytest.approx([ratios[0]] * 9), "the same share in each second"
+
+
+def test_an_exponential_ramp_down_mirrors_it_and_goes_on_from_anywhere() -> None:
+    assert intensity_at(EXPONENTIAL, 20) == ("recovering", 1.0)
+    assert intensity_at(EXPONENTIAL, 25)[1] == pytest.approx(1 - 0.924, abs=0.001)
+    assert intensity_at(EXPONENTIAL, 30) == ("expired", 0.0)
+    halfway = intensity_at(EXPONENTIAL, 23)[1]
+    assert intensity_at(EXPONENTIAL, 26, 23)[1] == pytest.approx(intensity_at(EXPONENTIAL, 26)[1])
+    assert intensity_at(EXPONENTIAL, 23, 23)[1] <= halfway
+    early = intensity_at(EXPONENTIAL, 1)[1]
+    assert intensity_at(EXPONENTIAL, 1, 1)[1] == pytest.approx(early)
+    assert intensity_at(EXPONENTIAL, 1 + 10, 1) == ("cleared", 0.0)
+
+
+def test_a_sine_begins_at_nothing_and_peaks_at_half_its_period() -> None:
+    sine = timed(shape="sine", period_seconds=8, start_after_seconds=4)
+    assert intensity_at(sine, 3) == ("pending", 0.0)
+    levels = [intensity_at(sine, 4 + second)[1] for second in range(17)]
+    assert levels == pytest.approx([*([0, 0.146, 0.5, 0.854, 1, 0.854, 0.5, 0.146] * 2), 0], abs=0.001)
+    assert {intensity_at(sine, 4 + second)[0] for second in range(17)} == {"active"}
+
+
+def test_a_flap_is_on_for_its_duty_first() -> None:
+    flap = timed(shape="flap", period_seconds=10, duty=0.3, duration_seconds=25)
+    assert [intensity_at(flap, second)[1] for second in range(25)] == ([1.0] * 3 + [0.0] * 7) * 2 + [1.0] * 3 + [
+        0.0
+    ] * 2
+    assert intensity_at(flap, 5) == ("active", 0.0)
+    assert intensity_at(flap, 25) == ("expired", 0.0)
+    assert intensity_at(flap, 21, 21) == ("cleared", 0.0)
+
+
+@relaxed
+@given(st.integers(2, 400), st.floats(0.05, 0.95), st.integers(0, 1_000))
+def test_what_comes_and_goes_repeats_itself(period: int, duty: float, second: int) -> None:
+    for fields in ({"shape": "sine"}, {"shape": "flap", "duty": duty}):
+        spec = timed(period_seconds=period, **fields)
+        assert intensity_at(spec, second) == intensity_at(spec, second + period)
+
+
+@relaxed
+@given(st.integers(2, 400), st.floats(0.05, 0.95))
+def test_a_flap_is_on_for_its_share_of_the_time(period: int, duty: float) -> None:
+    spec = timed(shape="flap", period_seconds=period, duty=duty)
+    on = sum(intensity_at(spec, second)[1] for second in range(period))
+    assert abs(on - duty * period) <= 1

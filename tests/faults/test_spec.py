@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from faults.errors import FaultError
-from faults.spec import FIELDS, INTENSITIES, LIMITS, MAX_NOTE, FaultSpec
+from faults.spec import (
+    FIELDS,
+    INTENSITIES,
+    LIMITS,
+    MAX_NOTE,
+    NULLABLE,
+    SHAPE_DEFAULTS,
+    SHAPE_KEYS,
+    SHAPES,
+    FaultSpec,
+)
 from faults.target import Target
 from tests.faults.conftest import AddKind
 from tests.faults.strategies import JSON, check_report, mappings, relaxed
@@ -43,6 +53,8 @@ def test_everything_given() -> None:
         "ramp_up_seconds": 5,
         "ramp_down_seconds": 20,
         "shape": "linear",
+        "period_seconds": None,
+        "duty": None,
         "seed": 7,
         "note": "the mount of node 1",
     }
@@ -56,9 +68,24 @@ def test_numbers_come_out_as_floats_and_seeds_as_integers() -> None:
     assert [type(value) for value in (spec.params["slowdown"], spec.intensity, spec.seed)] == [float, float, int]
 
 
-@pytest.mark.parametrize("key", ["target", "duration_seconds", "seed"])
+@pytest.mark.parametrize("key", ["target", "duration_seconds", "period_seconds", "duty", "seed"])
 def test_null_is_as_good_as_left_out(key: str) -> None:
     assert FaultSpec.from_mapping(OPEN | {key: None}) == FaultSpec.from_mapping(OPEN)
+
+
+@pytest.mark.parametrize(
+    ("given", "period", "duty"),
+    [
+        ({"shape": "linear"}, None, None),
+        ({"shape": "sine"}, 60.0, None),
+        ({"shape": "flap"}, 60.0, 0.5),
+        ({"shape": "flap", "period_seconds": 10, "duty": 0.2}, 10.0, 0.2),
+        ({"shape": "flap", "ramp_up_seconds": 0}, 60.0, 0.5),
+    ],
+)
+def test_shapes_that_come_and_go_have_a_period(given: dict[str, Any], period: float | None, duty: float | None) -> None:
+    spec = FaultSpec.from_mapping(OPEN | given)
+    assert (spec.period_seconds, spec.duty) == (period, duty)
 
 
 @relaxed
@@ -79,8 +106,22 @@ SCHEDULE = [
     (
         OPEN | {"shape": "step", "ramp_down_seconds": 1},
         "/ramp_down_seconds",
-        "must be 0 or left out when shape is step",
+        "must be 0 or left out when shape is step; it goes with shape linear, exponential",
     ),
+    (OPEN | {"shape": "sine", "ramp_up_seconds": 1}, "/ramp_up_seconds", "must be 0 or left out when shape is sine"),
+    (
+        OPEN | {"shape": "flap", "ramp_down_seconds": 1},
+        "/ramp_down_seconds",
+        "must be 0 or left out when shape is flap",
+    ),
+    (
+        OPEN | {"period_seconds": 5},
+        "/period_seconds",
+        "must be left out when shape is linear; it goes with shape sine, ",
+    ),
+    (OPEN | {"shape": "step", "period_seconds": 5}, "/period_seconds", "must be left out when shape is step"),
+    (OPEN | {"shape": "sine", "duty": 0.5}, "/duty", "must be left out when shape is sine; it goes with shape flap"),
+    (OPEN | {"shape": "exponential", "duty": 0.5}, "/duty", "must be left out when shape is exponential"),
 ]
 FIELD_VALUES = [
     (OPEN | {"kind": "stragler"}, "/kind", "must be one of gradient_explosion, "),
@@ -104,7 +145,10 @@ FIELD_VALUES = [
     ({"kind": "none", "duration_seconds": 86_401}, "/duration_seconds", "not 86401"),
     (OPEN | {"seed": 2**32}, "/seed", "must be an integer from 0 to 4294967295, not 4294967296"),
     (OPEN | {"seed": 1.5}, "/seed", "not 1.5"),
-    (OPEN | {"shape": "sine"}, "/shape", "must be one of linear, step, not 'sine'"),
+    (OPEN | {"shape": "zigzag"}, "/shape", "must be one of linear, exponential, step, sine, flap, not 'zigzag'"),
+    (OPEN | {"shape": "zigzag", "duty": 0.5}, "/shape", "must be one of linear, "),
+    (OPEN | {"shape": "sine", "period_seconds": 1}, "/period_seconds", "must be a number from 2 to 3600, not 1"),
+    (OPEN | {"shape": "flap", "duty": 1}, "/duty", "must be a number from 0.05 to 0.95, not 1"),
     (OPEN | {"note": "x" * (MAX_NOTE + 1)}, "/note", "must be a string of at most 500 characters"),
     (OPEN | {"note": None}, "/note", "not null"),
     (OPEN | {"open_ended": 1}, "/open_ended", "must be true or false, not 1"),
@@ -190,3 +234,6 @@ def test_one_parameter_replaced_by_arbitrary_json(mapping: dict[str, Any], key: 
 def test_limits_and_words_agree() -> None:
     assert all(value in LIMITS["intensity"] for value in INTENSITIES.values())
     assert set(LIMITS) <= set(FIELDS)
+    assert set(NULLABLE) <= set(LIMITS)
+    assert set(SHAPE_KEYS) == set(SHAPES)
+    assert all(value in LIMITS[key] for key, value in SHAPE_DEFAULTS.items())

@@ -27,6 +27,8 @@ FAULTS = (
     "none",
     "thermal_throttle:ranks=1",
     "power_cap:percent=50,limit_watts=400",
+    "straggler:ranks=1,slowdown=3,shape=flap,period_seconds=2",
+    "io_starvation:mode=uniform,shape=sine,period_seconds=3",
 )
 
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
+from faults.change import FaultChange
 from faults.parse import parse_fault
+from simulator import engine as engine_module
 from simulator.clock import ManualClock
 from simulator.engine import Engine
 from simulator.observation import Tick
@@ -31,6 +33,11 @@ class Stage:
         tick = self.engine.tick
         assert tick is not None
         return tick
+
+    @property
+    def acting(self) -> list[float]:
+        """Intensities of the faults that act."""
+        return [view.intensity for view in self.tick.faults]
 
 
 def test_the_first_tick_is_there_at_once_and_one_comes_every_second() -> None:
@@ -150,6 +157,68 @@ def test_a_dry_run_predicts_and_changes_nothing() -> None:
     stage.turn(1.0)
     assert len(stage.engine.journal.after(0)) == before
     assert stage.tick.faults == ()
+
+
+def test_a_change_acts_from_the_step_that_the_answer_names() -> None:
+    stage = Stage()
+    stage.engine.put_fault("slow", parse_fault("straggler:ranks=2,slowdown=2,intensity=mild"))
+    stage.turn(5.0)
+    mild = stage.tick.step_seconds
+    shown = stage.engine.change_fault("slow", FaultChange(intensity=1.0))
+    assert shown["effective_from_step"] == stage.tick.next_step
+    stage.turn(2.0)
+    assert stage.tick.step_seconds > 1.4 * mild
+    stage.engine.change_fault("slow", FaultChange(paused=True))
+    stage.turn(2.0)
+    assert stage.tick.step_seconds < mild
+    assert stage.acting == []
+    stage.engine.change_fault("slow", FaultChange(paused=False))
+    stage.turn(2.0)
+    assert stage.acting == [1.0]
+    told = [(entry.event, entry.detail) for entry in stage.engine.journal.after(0) if entry.name][3:]
+    assert told == [("changed", "intensity 0.25 to 1"), ("paused", ""), ("resumed", "")]
+    assert stage.engine.fault_event_counts()["straggler", "paused"] == 1
+    with pytest.raises(KeyError):
+        stage.engine.change_fault("nobody", FaultChange(paused=True))
+
+
+def test_a_fault_without_a_name_gets_one() -> None:
+    stage = Stage()
+    stage.turn(1.0)
+    foreseen, _ = stage.engine.preview_fault(None, parse_fault("straggler"))
+    shown = stage.engine.post_fault(parse_fault("straggler"))
+    assert shown["name"] == "straggler-1"
+    assert shown == foreseen
+
+
+def test_a_dry_run_of_a_change_is_about_the_fault_as_it_would_be() -> None:
+    stage = Stage()
+    stage.engine.put_fault("slow", parse_fault("straggler:ranks=2,slowdown=2"))
+    stage.turn(2.0)
+    before = stage.engine.get_fault("slow")
+    steps = [
+        stage.engine.preview_change("slow", change)[1].step_seconds
+        for change in (FaultChange(intensity=0.5), FaultChange(), FaultChange(paused=True))
+    ]
+    healthy = steps[0].before
+    assert [round(step.before / healthy, 6) for step in steps] == [1, 1, 1]
+    assert healthy == steps[2].after < steps[0].after < steps[1].after
+    assert stage.engine.get_fault("slow") == before
+
+
+def test_a_prediction_does_not_hold_the_engine_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    stage.turn(1.0)
+    ticks: list[int] = []
+
+    def beside(*_: object, **__: object) -> None:
+        thread = threading.Thread(target=lambda: ticks.append(stage.turn(1.0)))
+        thread.start()
+        thread.join()
+
+    monkeypatch.setattr(engine_module, "predict", beside)
+    stage.engine.preview_fault("slow", parse_fault("straggler"))
+    assert ticks == [1]
 
 
 def test_a_thread_runs_the_engine_and_stops() -> None:

@@ -7,10 +7,16 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from faults.kind import ParamValue
-from faults.schedule import State
+from faults.life import STATES, State
+from faults.resolved import MOST_LISTED, MOST_RANGES
 from faults.spec import Shape as FaultShape
 from faults.target import Mode
 from stepscope.api.models.base import Count, Moment, Name, NonNegative, Shape, Share
+
+Interval = Annotated[list[Count], Field(min_length=2, max_length=2)]
+"""First and last of some neighbouring ranks."""
+
+_STATES = "Where it is in its life: " + "; ".join(f"{name}: {text}" for name, text in STATES.items()) + "."
 
 
 class TargetView(Shape):
@@ -34,17 +40,28 @@ class FaultView(Shape):
     ramp_up_seconds: NonNegative
     ramp_down_seconds: NonNegative
     shape: FaultShape
+    period_seconds: NonNegative | None
+    """Null for shapes that do not come and go."""
+    duty: Share | None
+    """Null for every shape but flap."""
     seed: Count | None
     note: str
-    state: State
-    resolved_targets: list[int]
-    """The ranks hit."""
+    state: Annotated[State, Field(description=_STATES)]
+    paused: bool
+    """Whether it acts on nothing and the clock of its schedule stands still; `state` is where that clock stands."""
+    resolved_targets: Annotated[list[Count], Field(max_length=MOST_LISTED)]
+    """The ranks hit, lowest first: all of them up to 1,024, else the first 1,024."""
+    resolved_count: Annotated[int, Field(ge=1)]
+    """How many ranks are hit."""
+    resolved_ranges: Annotated[list[Interval], Field(max_length=MOST_RANGES)]
+    """The same ranks as ranges of neighbours, each with its first and last rank; at most the first 256 ranges."""
     effective_intensity: Share
     """Intensity now, schedule included."""
     effective_from_step: int | None
-    """First step that feels it; null while it has not started."""
+    """First step that feels it as it is now; null while it has not started."""
     created_at: Moment
     expires_at: Moment | None
+    """Null for a fault that is open-ended, paused, or cleared before its time."""
 
 
 class FaultList(Shape):

@@ -8,10 +8,13 @@ from typing import Annotated, Any
 from fastapi import Body, Path, Query, Response
 from pydantic import AfterValidator, Field
 
+from faults.change import FaultChange
+from faults.life import State
 from faults.record import NAME_PATTERN
 from faults.registry import kinds
-from faults.schedule import State
 from faults.spec import FaultSpec
+from simulator import predict
+from stepscope.api.idempotency import IdempotencyKey
 from stepscope.api.lab import CurrentLab
 from stepscope.api.models.faults import DryRun, FaultList, FaultView, Prediction, ResetView
 from stepscope.api.problems import ProblemError
@@ -34,6 +37,9 @@ FaultName = Annotated[
 ]
 
 
+DryRunSwitch = Annotated[Switch, Query(description="Only say what it would do.")]
+
+
 @router.put(
     "/faults/{name}",
     responses=problems(*WRITE, 409) | {201: {"model": FaultView, "description": "A new fault."}},
@@ -44,17 +50,66 @@ def put_fault(
     response: Response,
     name: FaultName,
     body: Annotated[Any, Body()],
-    dry_run: Annotated[Switch, Query(description="Only say what it would do.")] = False,
+    dry_run: DryRunSwitch = False,
 ) -> FaultView | DryRun:
     """Create or replace a fault; the same again changes nothing. It acts from the step that the answer names."""
     spec = FaultSpec.from_mapping(body)
     if dry_run:
-        shown, predicted = lab.engine.preview_fault(name, spec)
-        prediction = Prediction.model_validate(asdict(predicted))
-        return DryRun(fault=FaultView.model_validate(shown), predicted=prediction)
+        return _dry_run(*lab.engine.preview_fault(name, spec))
     shown, created = lab.engine.put_fault(name, spec)
     response.status_code = 201 if created else 200
     return FaultView.model_validate(shown)
+
+
+@router.post(
+    "/faults",
+    response_model=None,
+    responses=problems(*WRITE, 409)
+    | {
+        200: {"model": DryRun, "description": "What a dry run found."},
+        201: {
+            "model": FaultView,
+            "description": "A new fault, or the first answer again.",
+            "headers": {"Location": {"description": "Path of the fault.", "schema": {"type": "string"}}},
+        },
+    },
+)
+def post_fault(
+    lab: CurrentLab,
+    response: Response,
+    body: Annotated[Any, Body()],
+    idempotency_key: IdempotencyKey = None,
+    dry_run: DryRunSwitch = False,
+) -> FaultView | DryRun:
+    """Create a fault under a name made here: its kind and a number. It acts from the step that the answer names."""
+    spec = FaultSpec.from_mapping(body)
+    if dry_run:
+        return _dry_run(*lab.engine.preview_fault(None, spec))
+    created = lab.posted.once(idempotency_key, body, lambda: FaultView.model_validate(lab.engine.post_fault(spec)))
+    response.status_code = 201
+    response.headers["Location"] = f"/v1/faults/{created.name}"
+    return created
+
+
+@router.patch(
+    "/faults/{name}",
+    responses=problems(*WRITE, 404, 409),
+    response_description="The fault as it stands after the change, or what a dry run found.",
+)
+def change_fault(
+    lab: CurrentLab, name: FaultName, body: Annotated[Any, Body()], dry_run: DryRunSwitch = False
+) -> FaultView | DryRun:
+    """Change intensity or end of a pending, ramping or active fault, pause or resume it.
+
+    Only what the body has is changed. It is felt from the step that the answer names; the same again changes nothing.
+    """
+    change = FaultChange.from_mapping(body)
+    try:
+        if dry_run:
+            return _dry_run(*lab.engine.preview_change(name, change))
+        return FaultView.model_validate(lab.engine.change_fault(name, change))
+    except KeyError:
+        raise _unknown() from None
 
 
 @router.get("/faults", responses=problems(*READ))
@@ -95,6 +150,11 @@ def clear_fault(
 def reset(lab: CurrentLab) -> ResetView:
     """Clear every fault at once and put the model back to its last good checkpoint."""
     return ResetView(effective_from_step=lab.engine.reset())
+
+
+def _dry_run(shown: dict[str, object], predicted: predict.Prediction) -> DryRun:
+    prediction = Prediction.model_validate(asdict(predicted))
+    return DryRun(fault=FaultView.model_validate(shown), predicted=prediction)
 
 
 def _unknown() -> ProblemError:
