@@ -9,37 +9,41 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measurement. `asked` is the bound that `value` must keep; a row without one only informs."""
+    """One measurement. A bound is what `value` must keep; a row without one only informs."""
 
     name: str
-    value: float
+    value: float | None
+    """None for what could not be measured here; `detail` says why."""
     unit: str
-    """`×`, `ms`, `s` or `MiB`."""
+    """`×`, `%`, `ms`, `s`, `µs` or `MiB`."""
     at_least: float | None = None
+    at_most: float | None = None
     below: float | None = None
     detail: str = ""
     """How it was measured, and what else was seen."""
 
     @property
     def verdict(self) -> str:
-        """PASS or MISS; empty where nothing was asked."""
-        if self.at_least is not None:
-            return "PASS" if self.value >= self.at_least else "MISS"
-        if self.below is not None:
-            return "PASS" if self.value < self.below else "MISS"
-        return ""
+        """PASS or MISS; empty where nothing was asked, or nothing measured."""
+        if self.value is None or not self.asked:
+            return ""
+        kept = (
+            (self.at_least is None or self.value >= self.at_least)
+            and (self.at_most is None or self.value <= self.at_most)
+            and (self.below is None or self.value < self.below)
+        )
+        return "PASS" if kept else "MISS"
 
     @property
     def asked(self) -> str:
         """The bound, to read."""
-        if self.at_least is not None:
-            return f"≥ {amount(self.at_least, self.unit)}"
-        return f"< {amount(self.below, self.unit)}" if self.below is not None else ""
+        bounds = {"≥": self.at_least, "≤": self.at_most, "<": self.below}
+        return ", ".join(f"{sign} {amount(bound, self.unit)}" for sign, bound in bounds.items() if bound is not None)
 
     @property
     def reached(self) -> str:
         """The value, to read."""
-        return amount(self.value, self.unit)
+        return "not measured" if self.value is None else amount(self.value, self.unit)
 
     def to_mapping(self) -> dict[str, object]:
         """As JSON."""
@@ -48,6 +52,7 @@ class Row:
             "value": self.value,
             "unit": self.unit,
             "at_least": self.at_least,
+            "at_most": self.at_most,
             "below": self.below,
             "verdict": self.verdict,
             "detail": self.detail,

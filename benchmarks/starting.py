@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from benchmarks.labs import ROOT, Lab, environment, lab
+from benchmarks.labs import ROOT, Server, environment, lab
 from benchmarks.row import Row, spread
 
 READY_SECONDS = 3.0
@@ -95,7 +95,7 @@ def _memory(*, seconds: float) -> Row:
     )  # fmt: skip
 
 
-def _use(running: Lab) -> None:
+def _use(running: Server) -> None:
     for path in _PAGES:
         running.get(path, headers={"Accept-Encoding": "gzip"})
     json = {"Content-Type": "application/json"}

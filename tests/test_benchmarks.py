@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 
-from benchmarks import report
+from benchmarks import report, scaled
 from benchmarks.__main__ import PARTS, main
 from benchmarks.row import Row, quantile
+from simulator.timeline import StepModel
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -20,9 +22,11 @@ def test_quick(part: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
     assert found["quick"] is True
     assert found["machine"]["CPU"]
     assert found["rows"]
-    assert all(row["value"] > 0 and row["unit"] in ("×", "s", "ms", "µs", "MiB") for row in found["rows"])
+    measured = [row for row in found["rows"] if row["value"] is not None]
+    assert all(row["value"] >= 0 and row["unit"] in ("×", "%", "s", "ms", "µs", "MiB") for row in measured)
+    assert all(row["detail"] and not row["verdict"] for row in found["rows"] if row not in measured)
     assert all(row["verdict"] in ("", "PASS", "MISS") for row in found["rows"])
-    assert any(row["verdict"] for row in found["rows"])
+    assert not measured or any(row["verdict"] for row in measured)
     assert page.read_text(encoding="utf-8").startswith("# Benchmarks\n")
 
 
@@ -33,6 +37,9 @@ def test_quick(part: str, capsys: pytest.CaptureFixture[str], tmp_path: Path) ->
         (Row("a", 14.9, "×", at_least=15.0), "≥ 15 ×", "14.9 ×", "MISS"),
         (Row("a", 120.0, "MiB", below=120.0), "< 120 MiB", "120 MiB", "MISS"),
         (Row("a", 0.5, "s", below=3.0), "< 3 s", "0.5 s", "PASS"),
+        (Row("a", 5.0, "%", at_most=5.0), "≤ 5 %", "5 %", "PASS"),
+        (Row("a", 5.1, "%", at_most=5.0), "≤ 5 %", "5.1 %", "MISS"),
+        (Row("a", None, "ms", below=3.0, detail="no"), "< 3 ms", "not measured", ""),
         (Row("a", 2_031.4, "×"), "", "2,031 ×", ""),
     ],
 )
@@ -50,3 +57,22 @@ def test_page() -> None:
     page = report.markdown({"CPU": "one"}, [Row("a", 0.5, "s", below=3.0, detail="how")])
     assert "* CPU: one\n" in page
     assert page.endswith("| a | < 3 s | 0.5 s | PASS | how |\n")
+
+
+def test_without_prometheus_that_is_said(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    assert main(["--quick", "--only", "prometheus"]) == 0
+    assert "| not measured |  | there is no `prometheus` on the PATH |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("ranks", [8, 32, 1_024])
+def test_the_anatomy_keeps_its_step_at_every_size(ranks: int) -> None:
+    job = scaled.anatomy(ranks)
+    assert job.ranks == ranks
+    assert StepModel(job, seed=1).healthy_step_seconds == pytest.approx(scaled.STEP_SECONDS)
+    assert job.loader.service_seconds > 0.0
+
+
+def test_sizes_that_no_node_makes() -> None:
+    with pytest.raises(ValueError, match="ranks: 12 is not a multiple of 8"):
+        scaled.anatomy(12)
