@@ -31,6 +31,12 @@ def add(commands: Commands) -> None:
     )  # fmt: skip
     _add_list(actions)
     _named(_action(actions, "show", "fault_view.show", summary="one fault, with its schedule and whom it hits"))
+    change = _action(
+        actions, "change", "fault_change.run", summary="change how strong a fault is or when it ends, or pause it",
+        epilog=fault_options.CHANGE_EPILOG,
+    )  # fmt: skip
+    _named(change)
+    fault_options.add_changes(change)
     clear = _action(actions, "clear", "fault_end.clear", summary="end a fault")
     _named(clear)
     clear.add_argument("--immediate", action="store_true", help="without its ramp down")

@@ -53,10 +53,10 @@ def _given(args: argparse.Namespace, body: dict[str, Any]) -> dict[str, object]:
     given: dict[str, object] = {
         key: value for option, (key, _) in SCHEDULE.items() if (value := getattr(args, option)) is not None
     }
-    given |= {key: value for key in ("shape", "seed", "note") if (value := getattr(args, key)) is not None}
+    given |= {key: value for key in ("shape", "duty", "seed", "note") if (value := getattr(args, key)) is not None}
     given["open_ended"] = "duration_seconds" not in body | given
     if args.intensity is not None:
-        given["intensity"] = _intensity(args.intensity)
+        given["intensity"] = intensity(args.intensity)
     if args.param:
         given["params"] = dict(body.get("params", {})) | dict(_param(text) for text in args.param)
     target = _target(args)
@@ -71,7 +71,8 @@ def _target(args: argparse.Namespace) -> dict[str, object] | None:
     return {"mode": "one"} if args.one else {"mode": "all"} if args.all else None
 
 
-def _intensity(text: str) -> float:
+def intensity(text: str) -> float:
+    """The number that a word or a number stands for; UsageError for anything else."""
     try:
         return INTENSITIES[text] if text in INTENSITIES else number(text)
     except argparse.ArgumentTypeError:
@@ -95,7 +96,7 @@ def _param(text: str) -> tuple[str, object]:
 def _typed(args: argparse.Namespace) -> dict[str, str]:
     """The option behind each place in the request, for messages."""
     typed = {f"/{key}": f"--{option.replace('_', '-')}" for option, (key, _) in SCHEDULE.items()}
-    typed |= {f"/{key}": f"--{key}" for key in ("shape", "seed", "note", "intensity")}
+    typed |= {f"/{key}": f"--{key}" for key in ("shape", "duty", "seed", "note", "intensity")}
     typed |= {"/name": "NAME"} | {f"/params/{_param(text)[0]}": f"--param {_param(text)[0]}" for text in args.param}
     for option in ("ranks", "nodes", "count", "percent", "one", "all"):
         value = getattr(args, option)

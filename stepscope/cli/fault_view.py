@@ -78,7 +78,7 @@ def fault_line(fault: Mapping[str, Any]) -> str:
     when = fault.get("effective_from_step")
     since = f", felt from step {when}" if when is not None else ""
     return (
-        f"{fault['name']}: {fault['kind']} on {_ranks(fault['resolved_targets'])} at intensity "
+        f"{fault['name']}: {fault['kind']} on {_ranks(fault)} at intensity "
         f"{quantity(fault['intensity'])}, {fault['state']}{since}"
     )
 
@@ -101,7 +101,7 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
             fault["kind"],
             fault["state"],
             f"{quantity(fault['effective_intensity'])} of {quantity(fault['intensity'])}",
-            words(fault["resolved_targets"]),
+            _listed(fault, most=8),
             NOTHING if fault["effective_from_step"] is None else str(fault["effective_from_step"]),
             fault["expires_at"] or "when cleared",
         )
@@ -111,16 +111,23 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _fault(fault: Mapping[str, Any]) -> str:
-    hidden = ("name", "kind", "state", "params", "target", "resolved_targets")
+    hidden = ("name", "kind", "state", "params", "target", "resolved_targets", "resolved_count", "resolved_ranges")
     rows = [("kind", fault["kind"]), ("state", fault["state"])]
     rows += [(f"parameter {key}", _text(value)) for key, value in fault["params"].items()]
-    rows += [("target", _target(fault["target"])), ("ranks hit", words(fault["resolved_targets"], most=32))]
+    rows += [("target", _target(fault["target"])), ("ranks hit", _listed(fault, most=32))]
     rows += [(key.replace("_", " "), _text(value)) for key, value in fault.items() if key not in hidden and value != ""]
     return table(("name", fault["name"]), rows)
 
 
-def _ranks(ranks: Sequence[int]) -> str:
-    return f"rank{'s' if len(ranks) != 1 else ''} {words(ranks)}"
+def _ranks(fault: Mapping[str, Any]) -> str:
+    return f"rank{'s' if fault['resolved_count'] != 1 else ''} {_listed(fault, most=8)}"
+
+
+def _listed(fault: Mapping[str, Any], *, most: int) -> str:
+    """The ranks that it hits; of many, the answer names only the first."""
+    named: Sequence[int] = fault["resolved_targets"][:most]
+    more = fault["resolved_count"] - len(named)
+    return words(named, most=most) + (f" and {more:,} more" if more else "")
 
 
 def _target(target: Mapping[str, Any] | None) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from faults import registry
+from faults.life import State
+from faults.spec import SHAPES
+from stepscope.cli import fault, fault_options, fault_view
 from tests.cli.conftest import Command
 
 KINDS = tuple(registry.kinds())
@@ -123,6 +126,41 @@ def test_listing_a_part(lab: Command) -> None:
     assert lab("fault", "list", "--state", "expired").out == "no fault of these\n"
 
 
+def test_shapes_that_come_and_go(lab: Command) -> None:
+    fault = answered(lab, "add", "link", "straggler", "--shape", "flap", "--period", "30", "--duty", "0.3")
+    assert (fault["shape"], fault["period_seconds"], fault["duty"]) == ("flap", 30.0, 0.3)
+    assert answered(lab, "add", "link", "straggler", "--shape", "sine")["period_seconds"] == 60.0
+
+
+def test_a_fault_is_changed(lab: Command) -> None:
+    lab("fault", "add", "slow", "straggler", "--rank", "2")
+    status, out, err = lab("fault", "change", "slow", "--intensity", "moderate")
+    assert (status, err) == (0, "")
+    assert out.startswith("slow: straggler on rank 2 at intensity 0.5, active")
+    assert out.endswith("\nit has no end of its own now\n")
+    assert "it ends by itself at" in lab("fault", "change", "slow", "--duration", "300").out
+    assert ", paused\n" in lab("fault", "change", "slow", "--pause").out
+    assert answered(lab, "change", "slow", "--resume", "--open-ended")["paused"] is False
+    lab("fault", "clear", "slow")
+    status, _, err = lab("fault", "change", "slow", "--pause")
+    assert status == 2
+    assert "NAME: is cleared; only a pending, ramping, active fault can be changed" in err
+
+
+def test_ranks_of_a_large_job_are_counted() -> None:
+    fault = {
+        "name": "slow", "kind": "straggler", "intensity": 1.0, "state": "active", "resolved_targets": [*range(1_024)],
+        "resolved_count": 131_072,
+    }  # fmt: skip
+    line = fault_view.fault_line(fault)
+    assert line.startswith("slow: straggler on ranks 0, 1, 2, 3, 4, 5, 6, 7 and 131,064 more at intensity 1")
+
+
+def test_repeated_constants_agree() -> None:
+    assert get_args(State) == fault._STATES
+    assert fault_options.SHAPES == SHAPES
+
+
 def test_reset(lab: Command) -> None:
     lab("fault", "add", "bad", "gradient_explosion")
     assert lab("fault", "reset").out.startswith(
@@ -164,7 +202,16 @@ def test_reset(lab: Command) -> None:
             "KIND 'straggler:slowdown=9': slowdown: must be a number from 1.05 to 4",
         ),
         (("list", "--state", "broken"), "--state: 'broken' is not one of pending, ramping, active"),
-        (("add", "x", "none", "--shape", "sine"), "--shape: 'sine' is not one of linear, step"),
+        (
+            ("add", "x", "none", "--shape", "wave"),
+            "--shape: 'wave' is not one of linear, exponential, step, sine, flap",
+        ),
+        (("add", "x", "none", "--shape", "sine", "--duty", "0.5"), "--duty: must be left out"),
+        (("add", "x", "none", "--shape", "flap", "--period", "1"), "--period: must be a number from 2 to 3600"),
+        (("change", "x"), "give what to change: --intensity, --duration, --open-ended, --pause or --resume"),
+        (("change", "x", "--intensity", "wild"), "--intensity: 'wild' is not mild, moderate, severe"),
+        (("change", "x", "--pause", "--resume"), "--resume: not allowed with argument --pause"),
+        (("change", "never-seen", "--pause"), "NAME: 'never-seen' is not a fault of this run; it has"),
         (("list", "--kind", "stragler"), "--kind: must be one of gradient_explosion"),
         (("show", "never-seen"), "NAME: 'never-seen' is not a fault of this run; it has"),
         (("clear", "never-seen"), "NAME: 'never-seen' is not a fault of this run; it has"),

@@ -21,7 +21,7 @@ def test_version(stepscope: Command) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        (), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("straggler",), ("nccl-test",), ("presets",),
+        (), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("fault", "change"), ("straggler",), ("nccl-test",), ("presets",),
         ("health",), ("doctor",),
     ],
 )  # fmt: skip
@@ -39,7 +39,7 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),
-        (("fault", "ad"), "kinds, add, list, show, clear, reset"),
+        (("fault", "ad"), "kinds, add, list, show, change, clear, reset"),
         (("presets", "--json=1"), "--json"),
         (("health", "extra"), "extra"),
     ],
