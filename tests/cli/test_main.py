@@ -21,8 +21,8 @@ def test_version(stepscope: Command) -> None:
 @pytest.mark.parametrize(
     "words",
     [
-        (), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("fault", "change"), ("straggler",), ("nccl-test",), ("presets",),
-        ("health",), ("doctor",),
+        (), ("lab",), ("simulate",), ("fault",), ("fault", "add"), ("fault", "change"), ("straggler",), ("nccl-test",),
+        ("presets",), ("health",), ("doctor",),
     ],
 )  # fmt: skip
 def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
