@@ -17,6 +17,7 @@ _HERE = "127.0.0.1"
 _EVERYWHERE = ("0.0.0.0", "::")
 TIMEOUT_SECONDS = 0.5
 _MOST_BYTES = 200_000
+_TITLES = {"lab": "the lab", "prometheus": "this Prometheus", "grafana": "this Grafana"}
 
 Holder: TypeAlias = str
 """Who has a port: nobody, ours, somebody, another machine (its address is not of this one), or why it cannot be had."""
@@ -60,7 +61,7 @@ def _judge(held: Held, *, needed: bool, before: dict[int, str]) -> Check:
     if held.holder == FREE:
         return Check(name, "ok", f"{number} is free")
     if held.holder == OURS:
-        return Check(name, "ok", f"{number} is in use by the {port.service} itself")
+        return Check(name, "ok", f"{number} is in use by {_TITLES[port.service]} itself")
     if held.holder == OTHER:
         return Check(name, bad, f"{number} ({port.key}) is taken by another program", _another(port))
     if held.holder == ELSEWHERE:

@@ -86,7 +86,7 @@ def test_other_addresses_of_this_machine(serving: Serving, host: str, holder: st
         (Held(Port("lab", "http", "LAB_PORT"), FREE), False, "problem", "LAB_PORT: 'http' is not a port"),
         (Held(port("grafana", 3000), OTHER), True, "problem", "GRAFANA_PORT=3001 in .env"),
         (Held(port("grafana", 3000), OTHER), False, "warning", "3000 (key) is taken by another program"),
-        (Held(port("prometheus", 9090), OURS), True, "ok", "in use by the prometheus itself"),
+        (Held(port("prometheus", 9090), OURS), True, "ok", "9090 is in use by this Prometheus itself"),
     ],
 )
 def test_verdicts(held: Held, docker: bool, status: str, said: str) -> None:
