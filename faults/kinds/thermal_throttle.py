@@ -18,8 +18,8 @@ class ThermalThrottle(Kind):
     summary = "Cooling of the target GPUs fails: they heat up, and above 87 °C their clock falls to a quarter."
     look_at = (
         "Temperature, SM clock, throttle reasons and the thermal violation counter of the culprit; MFU falls as with "
-        "any slow rank while GPU utilization stays at 98 or more, and the others wait and cool. Mild is hot and no "
-        "more, moderate throttles and recovers in cycles, severe latches within half a minute and stays."
+        "any slow rank while GPU utilization stays at 98 or more, and the others wait and cool. On a busy GPU mild is "
+        "hot and no more, moderate throttles and recovers in cycles, severe latches within half a minute and stays."
     )
     phases = ("forward", "backward", "collective_wait")
     metrics = (

@@ -107,6 +107,19 @@ def test_severe_latches_within_half_a_minute(seed: int, rank: int) -> None:
     assert held[first:].all()
 
 
+def test_the_same_on_the_large_job() -> None:
+    job = preset("honest-64xh100")
+    for word, switched in (("mild", 0), ("severe", 1)):
+        held = watch(job, f"thermal_throttle:ranks=9,intensity={word}", seconds=200).bits(THROTTLE_HW_THERMAL)[:, 9]
+        assert int(np.abs(np.diff(held.astype(int))).sum()) == switched
+    assert held.argmax() <= 30
+    cycling = watch(job, "thermal_throttle:ranks=9,intensity=moderate", seconds=400)
+    held = cycling.bits(THROTTLE_HW_THERMAL)[:, 9]
+    assert np.abs(np.diff(held.astype(int))).sum() >= 4
+    assert int(cycling.phase("collective_wait").argmin()) == 9
+    assert (cycling.mean("gpu_util_percent") >= 98.0).all()
+
+
 def test_a_lowered_power_limit_is_a_mild_straggler_that_its_power_names() -> None:
     watched, healthy = seen(f"power_cap:ranks={CULPRIT}"), seen()
     assert_a_straggler(watched)
