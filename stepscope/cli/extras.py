@@ -5,3 +5,8 @@ LAB_PACKAGES = (
     "yaml",
 )  # fmt: skip
 """The extra `lab`: without one of these no job can be simulated or served."""
+
+STACK_PACKAGES = ("docker", "requests", "urllib3")
+"""The extra `stack`: the Docker SDK and what it stands on."""
+
+EXTRAS = {"lab": LAB_PACKAGES, "stack": STACK_PACKAGES}

@@ -7,16 +7,16 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stepscope.cli import doctor, fault, health, lab, nccl_test, presets, simulate, straggler
+from stepscope.cli import chaos, doctor, fault, health, lab, nccl_test, presets, simulate, status, straggler
 from stepscope.cli.errors import BROKEN_PIPE, FAILED, INTERRUPTED, CliError
-from stepscope.cli.extras import LAB_PACKAGES
+from stepscope.cli.extras import EXTRAS
 from stepscope.cli.parser import Parser, root
 
 
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (lab, simulate, fault, straggler, nccl_test, presets, health, doctor):
+    for module in (lab, simulate, fault, straggler, nccl_test, presets, health, doctor, status, chaos):
         module.add(commands)
     return parser
 
@@ -34,9 +34,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except CliError as error:
         return _say(command, error)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in LAB_PACKAGES:
+        package = (error.name or "").partition(".")[0]
+        extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+        if extra is None:
             raise
-        return _say(command, CliError(f"needs {error.name}, which is not installed: pip install 'stepscope[lab]'"))
+        return _say(command, CliError(f"needs {error.name}, which is not installed: pip install 'stepscope[{extra}]'"))
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0 if done.code is None else FAILED
     except KeyboardInterrupt:
