@@ -58,13 +58,19 @@ def both_mfu() -> timeseries.Panel:
 
 def alerts(about: About, alert_set: str) -> statetimeline.Panel:
     """The alerts of one set: a line that says whether any is raised, and one for each that is."""
-    chosen = f'set="{alert_set}", alertname!="{_HEARTBEAT}", run=~"$run|"'
-    raised = (
-        f'2 * max by (alertname) (ALERTS{{{chosen}, alertstate="firing"}})'
-        f' or max by (alertname) (ALERTS{{{chosen}, alertstate="pending"}})'
-    )
+    firing, pending = (_raised(alert_set, state) for state in ("firing", "pending"))
+    raised = f"2 * max by (alertname) ({firing}) or max by (alertname) ({pending})"
     return states(
         about,
         (Query(f"max({raised}) or vector(0)", "any of them"), Query(raised, "{{alertname}}")),
         _ALERT_STATES,
+    )
+
+
+def _raised(alert_set: str, state: str) -> str:
+    """Alerts on the run, on one of its GPUs, and those that concern neither: a target, the exporter."""
+    chosen = f'ALERTS{{set="{alert_set}", alertname!="{_HEARTBEAT}", alertstate="{state}"'
+    return (
+        f'{chosen}, {RUN}}} or {chosen}, run="", UUID!=""}} and on (UUID) {formulas.OF_RUN}'
+        f' or {chosen}, run="", UUID=""}}'
     )
