@@ -87,7 +87,9 @@ def _pairs(text: str, kind: Kind) -> dict[str, str]:
         if not equals:
             raise FaultError.at("", f"{show(part)} is not key=value; keys of {kind.name}: {listed(known)}")
         if key not in known:
-            raise FaultError.at(pointer_to("", key), f"is not a key of {kind.name}; valid keys: {listed(known)}")
+            meant = next((name for name in known if key and name.startswith(key)), None)
+            hint = f" (did you mean {meant}?)" if meant else ""
+            raise FaultError.at(pointer_to("", key), f"is not a key of {kind.name}{hint}; valid keys: {listed(known)}")
         if key in pairs:
             raise FaultError.at(pointer_to("", key), "is given twice")
         pairs[key] = value

@@ -12,6 +12,8 @@ from stepscope.cli.errors import UsageError
 from stepscope.cli.output import NOTHING, print_json, quantity, table, words
 from stepscope.cli.problem import NOT_FOUND, RefusedError
 
+_ENDED = ("cleared", "expired", "aborted")
+
 
 def kinds(args: argparse.Namespace) -> int:
     """Print the catalogue, or one kind of it in full."""
@@ -42,7 +44,7 @@ def listing(args: argparse.Namespace) -> int:
     if args.json:
         print_json(answer)
     elif answer["faults"]:
-        print(_faults(answer["faults"]))
+        print(_faults(answer["faults"], all_of_them="state" in query))
     else:
         print("no fault" + (" of these" if query else "; try: stepscope fault add slow straggler --rank 2"))
     return 0
@@ -93,7 +95,17 @@ def _known_kind(client: Client, name: str) -> Any:
         raise UsageError(f"KIND: {name!r} is not one of {names}") from None
 
 
-def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
+def _faults(faults: Sequence[Mapping[str, Any]], *, all_of_them: bool) -> str:
+    """Those that live as a table; those that have ended in one line, unless they were asked for."""
+    ended = [] if all_of_them else [fault["name"] for fault in faults if fault["state"] in _ENDED]
+    shown = [fault for fault in faults if all_of_them or fault["state"] not in _ENDED]
+    text = _table(shown) if shown else "no fault now"
+    return text + (
+        f"\n{len(ended)} ended: {words(ended, most=8)} (stepscope fault list --state cleared)" if ended else ""
+    )
+
+
+def _table(faults: Sequence[Mapping[str, Any]]) -> str:
     headings = ("name", "kind", "state", "intensity now", "ranks", "from step", "ends")
     rows = [
         (
@@ -103,7 +115,7 @@ def _faults(faults: Sequence[Mapping[str, Any]]) -> str:
             f"{quantity(fault['effective_intensity'])} of {quantity(fault['intensity'])}",
             _listed(fault, most=8),
             NOTHING if fault["effective_from_step"] is None else str(fault["effective_from_step"]),
-            fault["expires_at"] or "when cleared",
+            fault["expires_at"] or (NOTHING if fault["state"] in _ENDED else "when cleared"),
         )
         for fault in faults
     ]

@@ -38,7 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
         if extra is None:
             raise
-        return _say(command, CliError(f"needs {error.name}, which is not installed: pip install 'stepscope[{extra}]'"))
+        return _say(
+            command, CliError(f"needs {error.name}, which is not installed: pip install '.[{extra}]' in the repository")
+        )
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else 0 if done.code is None else FAILED
     except KeyboardInterrupt:

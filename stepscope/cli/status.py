@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _EPILOG = """\
 exit status: 0 when every container runs, none is unhealthy, every target is up and MFU is stored, else 1
-needs the Docker SDK: pip install 'stepscope[stack]'"""
+needs the Docker SDK: pip install '.[stack]' in the repository"""
 
 
 def add(commands: Commands) -> None:

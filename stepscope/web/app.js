@@ -42,8 +42,8 @@ async function poll() {
     lastAnswer = Date.now();
     if (tick !== lastTick) lastMove = lastAnswer;
     lastTick = tick;
-    history.add({ time: Date.parse(time) / 1000, util: state.last_tick.gpu_util_percent, mfu: 100 * state.last_tick.mfu });
-    showState(state);
+    history.add({ time: Date.parse(time) / 1000, util: state.last_tick.gpu_util_percent, mfu: 100 * state.last_tick.mfu, norm: state.learning.grad_norm });
+    showState(state, history.usualNorm());
     history.draw($("chart"));
     if (lastAnswer - lastMove > STANDSTILL) link("stopped", `the run stands still since ${clock.format(lastMove)}`);
     else link("live", lag > 2 ? `live, ${lag.toFixed(0)} s behind` : "live");

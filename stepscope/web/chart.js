@@ -46,13 +46,19 @@ export class History {
   }
 
   replace(view) {
-    this.samples = view.time.map((time, i) => ({ time, util: view.gpu_util_percent[i], mfu: 100 * view.mfu[i] }));
+    this.samples = view.time.map((time, i) => ({ time, util: view.gpu_util_percent[i], mfu: 100 * view.mfu[i], norm: view.grad_norm[i] }));
   }
 
   add(sample) {
     if (this.samples.at(-1)?.time >= sample.time) return;
     this.samples.push(sample);
     while (this.samples.length && sample.time - this.samples[0].time > SPAN) this.samples.shift();
+  }
+
+  // A quarter of the minutes lies below this, so that an explosion under way does not become the measure of itself.
+  usualNorm() {
+    const norms = this.samples.map((sample) => sample.norm).filter(Number.isFinite).sort((a, b) => a - b);
+    return norms[Math.floor(norms.length / 4)];
   }
 
   draw(svg) {

@@ -47,26 +47,31 @@ function number(id, value, finite = true) {
   put(id, finite ? short(value) : "not finite");
 }
 
-function reading({ last_tick: now, reference }) {
+const EXPLODING = 10;
+const exploding = ({ grad_norm: norm, grad_norm_finite: finite }, usual) => !finite || norm > EXPLODING * usual;
+
+function reading({ last_tick: now, reference, learning }, usual) {
   const computing = now.phases.forward + now.phases.backward;
   const base = `The GPUs look ${now.gpu_util_percent.toFixed(0)} % busy and deliver ${percent(now.mfu)} of their peak; forward and backward are ${percent(computing)} of a step.`;
+  if (exploding(learning, usual)) return `${base} None of this shows what is wrong: the gradient norm is ${learning.grad_norm_finite ? `${Math.round(learning.grad_norm / usual)} times what it was` : "not finite"}, and the loss goes with it.`;
   if (!reference || reference.mfu <= 0) return base;
   const ratio = now.mfu / reference.mfu;
   if (Math.abs(ratio - 1) < 0.03) return `${base} This is the job's healthy pace.`;
   return `${base} That is ${percent(ratio)} of the healthy pace, which utilization (healthy: ${reference.gpu_util_percent.toFixed(0)} %) hardly tells.`;
 }
 
-export function showState(state) {
+export function showState(state, usualNorm) {
   const { run, last_tick: now, learning } = state;
   put("run", `${run.run} · ${run.ranks} × ${run.gpu_model} · ${run.model}, ${run.precision}, ${run.strategy} · step ${state.position.step}`);
   put("util", now.gpu_util_percent.toFixed(1));
   put("mfu", (100 * now.mfu).toFixed(1));
   put("step", `${now.step_seconds.toFixed(3)} s, mean over ranks`);
   put("chart-text", `the last five minutes; now ${now.gpu_util_percent.toFixed(0)} % and ${percent(now.mfu)}`);
-  put("reading", reading(state));
+  put("reading", reading(state, usualNorm));
   showPhases(now.phases);
   number("loss", learning.loss, learning.loss_finite);
   number("grad_norm", learning.grad_norm, learning.grad_norm_finite);
+  $("grad_norm").classList.toggle("bad", exploding(learning, usualNorm));
   put("tokens", Math.round(now.tokens_per_second_per_gpu).toLocaleString());
   for (const name of ["sm_active", "sm_occupancy", "tensor_active"]) put(name, percent(now[name]));
   put("power", `${now.power_watts.toFixed(0)} W`);

@@ -58,9 +58,9 @@ def test_the_scenes_of_the_film_are_calls_that_the_api_takes(bench: Bench) -> No
     text = (WEB / "film.js").read_text(encoding="utf-8")
     assert len(re.findall(r"call: \[", text)) == 5
     bodies = {
-        "film-io": {"kind": "io_starvation", "params": {"mode": "tail"}, "intensity": 1, "open_ended": True},
-        "film-gradients": {"kind": "gradient_explosion", "duration_seconds": 60},
-        "film-straggler": {
+        "film": {"kind": "io_starvation", "params": {"mode": "tail"}, "intensity": 1, "open_ended": True},
+        "boom": {"kind": "gradient_explosion", "duration_seconds": 60},
+        "slow": {
             "kind": "straggler",
             "target": {"mode": "ranks", "value": [2]},
             "params": {"slowdown": 1.5},
@@ -70,7 +70,7 @@ def test_the_scenes_of_the_film_are_calls_that_the_api_takes(bench: Bench) -> No
     for name, body in bodies.items():
         assert f'["PUT", "/v1/faults/{name}"' in text
         assert bench.put_fault(name, body).status_code == 201
-    assert bench.client.delete("/v1/faults/film-io").status_code == 204
+    assert bench.client.delete("/v1/faults/film").status_code == 204
     assert bench.client.post("/v1/reset").status_code == 200
 
 

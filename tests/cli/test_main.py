@@ -101,7 +101,7 @@ def test_without_the_extra(missing: str, words: str) -> None:
     )
     done = python("-c", code)
     assert done.returncode == 1
-    assert done.stderr.endswith(f"needs {missing}, which is not installed: pip install 'stepscope[lab]'\n")
+    assert done.stderr.endswith(f"needs {missing}, which is not installed: pip install '.[lab]' in the repository\n")
     assert done.stderr.count("\n") == 1
 
 

@@ -67,7 +67,10 @@ def test_parameters_of_every_type(add_kind: AddKind) -> None:
     [
         ("", "kind: must be one of gradient_explosion, "),
         ("stragler:ranks=2", "not 'stragler'"),
-        ("straggler:slow=2", "slow: is not a key of straggler; valid keys: slowdown, ranks, nodes, count, "),
+        (
+            "straggler:slow=2",
+            "slow: is not a key of straggler (did you mean slowdown?); valid keys: slowdown, ranks, nodes, count, ",
+        ),
         ("straggler:mode=tail", "mode: is not a key of straggler"),
         ("straggler:note=x", "note: is not a key of straggler"),
         ("straggler:slowdown", "'slowdown' is not key=value; keys of straggler: slowdown, "),
@@ -118,3 +121,11 @@ def test_any_text_is_a_fault_or_a_fault_error(text: str) -> None:
         parse_fault(text)
     except FaultError as error:
         check_report(error)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("rank", "ranks"), ("duration", "duration_seconds"), ("slow", "slowdown")]
+)
+def test_a_key_that_is_nearly_right_is_answered_with_the_right_one(typed: str, meant: str) -> None:
+    with pytest.raises(FaultError, match=f"did you mean {meant}\\?"):
+        parse_fault(f"straggler:{typed}=2")

@@ -69,5 +69,6 @@ def _swagger_folder() -> Path:
     # Looked up, not imported: the package's own code is not needed.
     spec = find_spec("fastapi_offline")
     if spec is None or spec.origin is None:
-        raise ProblemError(503, "docs-missing", "The package fastapi-offline is missing: pip install 'stepscope[lab]'.")
+        detail = "The package fastapi-offline is missing: pip install '.[lab]' in the repository."
+        raise ProblemError(503, "docs-missing", detail)
     return Path(spec.origin).parent / "static"

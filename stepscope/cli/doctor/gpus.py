@@ -70,7 +70,7 @@ def judge(gpus: Gpus) -> Iterator[Check]:
         yield Check("gpus", "not applicable", f"no NVIDIA driver on this machine{package}; {_SIMULATED}")
     elif not gpus.package:
         found = "an NVIDIA driver, but not nvidia-ml-py, which reads it"
-        yield Check("gpus", "warning", found, "to read real GPUs: pip install 'stepscope[gpu]'")
+        yield Check("gpus", "warning", found, "to read real GPUs: pip install '.[gpu]' in the repository")
     elif not gpus.library:
         advice = "install libnvidia-ml with the driver; in a container ask for the capability `utility`"
         yield Check("gpus", "warning", f"an NVIDIA driver, but not NVML's library ({gpus.error})", advice)

@@ -40,6 +40,6 @@ def judge(python: Python) -> Iterator[Check]:
         yield Check("python", "ok", found)
     if python.missing:
         found = f"not installed: {listed(python.missing)}"
-        yield Check("packages", "problem", found, "pip install 'stepscope[lab]', or make setup in the repository")
+        yield Check("packages", "problem", found, "make setup in the repository")
     else:
         yield Check("packages", "ok", "all that the lab needs")

@@ -104,7 +104,7 @@ def test_this_machine() -> None:
     [
         (Gpus(False, False), "not applicable", "nvidia-ml-py is not installed; the lab simulates its GPUs"),
         (Gpus(True, False, False, "no library"), "not applicable", "no NVIDIA driver on this machine; the lab"),
-        (Gpus(False, True), "warning", "pip install 'stepscope[gpu]'"),
+        (Gpus(False, True), "warning", "pip install '.[gpu]' in the repository"),
         (Gpus(True, True, False, "no library"), "warning", "not NVML's library (no library)"),
         (Gpus(True, True, True, "mismatch"), "warning", "NVML does not answer: mismatch"),
         (Gpus(True, False, True, "mismatch"), "warning", "NVML does not answer: mismatch"),

@@ -23,7 +23,7 @@ def test_packages_are_looked_for_by_name() -> None:
         ((3, 11, 0), (), ["ok", "ok"], "CPython 3.11.0"),
         ((3, 10, 12), (), ["problem", "ok"], "use Python 3.11 or newer"),
         ((3, 13, 1), ("numpy", "yaml"), ["ok", "problem"], "not installed: numpy, yaml"),
-        ((3, 13, 1), ("numpy",), ["ok", "problem"], "pip install 'stepscope[lab]'"),
+        ((3, 13, 1), ("numpy",), ["ok", "problem"], "make setup in the repository"),
     ],
 )
 def test_verdicts(version: tuple[int, int, int], missing: tuple[str, ...], statuses: list[str], said: str) -> None:
