@@ -12,6 +12,7 @@ from boards_lib.states import states
 from boards_lib.style import RATIO
 from boards_lib.tables import Column, table
 from boards_lib.tiles import Tile, tiles
+from boards_lib.variables import run_passed_on
 from diagnosis import thresholds
 
 ALL = Limits(low=thresholds.COMPLETE, healthy=thresholds.COMPLETE)
@@ -256,7 +257,7 @@ VERSIONS = table(
 BOARD = Board(
     title="Exporter and lab health",
     description="Whether what the other boards show can be believed: targets, sources, the engine, and their cost.",
-    variables=(),
+    variables=(run_passed_on(),),
     panels=(
         Placed(SUMMARY, width=24, height=4),
         Placed(TARGETS, width=12, height=8),

@@ -23,7 +23,7 @@ from boards_lib.lines import lines
 from boards_lib.queries import GPU, Query
 from boards_lib.style import RATIO
 from boards_lib.tiles import Tile, tiles
-from boards_lib.variables import gpu_node_variable, gpu_variable
+from boards_lib.variables import gpu_node_variable, gpu_variable, run_passed_on
 from diagnosis import thresholds
 
 SUMMARY = tiles(
@@ -199,7 +199,7 @@ HELD = lines(
 BOARD = Board(
     title="GPUs",
     description="What the devices say of themselves. Reads dcgm-exporter's families alone: no job needs to run.",
-    variables=(gpu_node_variable(), gpu_variable()),
+    variables=(gpu_node_variable(), gpu_variable(), run_passed_on()),
     panels=(
         Placed(SUMMARY, width=24, height=4),
         Placed(ACTIVITY, width=12, height=9),

@@ -83,7 +83,8 @@ READS = lines(
     ),
     (Query(f"bottomk(10, {STORAGE})", "{{Hostname}}"), Query(f"quantile(0.5, {STORAGE})", "Median of the nodes")),
     unit="Bps",
-    colours={},
+    colours={"Median of the nodes": palette.SECOND},
+    dashed=("Median of the nodes",),
     lowest=0,
 )
 

@@ -114,7 +114,8 @@ NODES = lines(
     ),
     (Query(f"bottomk(10, {SENT})", "{{Hostname}}"), Query(f"quantile(0.5, {SENT})", "Median of the nodes")),
     unit="Bps",
-    colours={},
+    colours={"Median of the nodes": palette.SECOND},
+    dashed=("Median of the nodes",),
     lowest=0,
 )
 

@@ -84,8 +84,7 @@ STEP_TIMES = buckets(
         healthy="one band of cells, one or two buckets high.",
         reading=(
             "Colour counts steps. A second band above the first is rare stalls (a checkpoint, a collection of garbage, "
-            "a new shard); a band that moves up as a whole is a straggler or a bottleneck. Points mark single steps, "
-            "where the data source passes exemplars on."
+            "a new shard); a band that moves up as a whole is a straggler or a bottleneck."
         ),
     ),
     Query(f"sum by (le) (increase(training_step_seconds_bucket{{{RUN}}}[{WINDOW}]))", "{{le}}"),

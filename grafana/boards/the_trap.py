@@ -193,12 +193,12 @@ BOARD = Board(
     panels=(
         Placed(LOOKS, width=16, height=4),
         Placed(WORK, width=8, height=4),
-        Placed(TRAP, width=13, height=9),
-        Placed(phase_shares(), width=11, height=9),
+        Placed(TRAP, width=13, height=8),
+        Placed(phase_shares(), width=11, height=8),
         Placed(TRADITIONAL, width=12, height=5),
         Placed(TRAINING, width=12, height=5),
-        Placed(TOKENS, width=12, height=7),
-        Placed(GRAD_NORM, width=12, height=7),
+        Placed(TOKENS, width=12, height=6),
+        Placed(GRAD_NORM, width=12, height=6),
     ),
     rows=(
         Row(

@@ -59,7 +59,7 @@ def _panel(about: About, query: Query, *, unit: str, decimals: int, hide_up_to: 
         .cell_values(heatmap.CellValues().unit(unit).decimals(decimals))
         .tooltip(heatmap.HeatmapTooltip().mode(common.TooltipDisplayMode.SINGLE).show_color_scale(True))
         .show_legend()
-        .exemplars_color(palette.SECOND)
+        .exemplars_color(palette.SECOND)  # no query asks for exemplars; without a colour the panel would choose one
         .scale_distribution(build_common.ScaleDistributionConfig().type(common.ScaleDistribution.LINEAR))
         .with_target(query.build(0))
     )

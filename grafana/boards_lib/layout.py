@@ -45,7 +45,9 @@ class Board:
     panels: tuple[Placed, ...]
     """In view at once; at most eight."""
     rows: tuple[Row, ...] = ()
-    variables: tuple[build.QueryVariable, ...] = field(default_factory=lambda: (run_variable(),))
+    variables: tuple[build.QueryVariable | build.TextBoxVariable, ...] = field(
+        default_factory=lambda: (run_variable(),)
+    )
     source: Source = LAB
     tag: str = TAG
     annotations: tuple[build.AnnotationQuery, ...] = ()

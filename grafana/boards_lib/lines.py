@@ -29,8 +29,9 @@ def lines(
 ) -> timeseries.Panel:
     """Lines over time, coloured by legend name; `reference` draws a threshold line, `lowest` holds the axis down to it.
 
-    Ratios run from 0 to 1. Series that no name in `colours` fits are shades of blue.
+    Ratios run from 0 to 1. Series whose names are not known before are shades of blue.
     """
+    unknown = any("{{" in query.legend for query in queries)
     panel = (
         timeseries.Panel()
         .title(about.title)
@@ -43,7 +44,7 @@ def lines(
         .fill_opacity(8 if len(queries) <= 2 else 0)
         .show_points(common.VisibilityMode.NEVER)
         .span_nulls(False)
-        .color_scheme(fixed(palette.NEUTRAL) if colours else shades(palette.FIRST))
+        .color_scheme(shades(palette.FIRST) if unknown else fixed(palette.NEUTRAL))
         .thresholds(thresholds(flat(palette.NEUTRAL)))
         .tooltip(tooltip())
         .legend(legend())

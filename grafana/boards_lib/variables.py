@@ -24,6 +24,11 @@ def run_variable() -> build.QueryVariable:
     return _query("run", "Run", "label_values(training_run_info, run)").sort(dashboard.VariableSort.ALPHABETICAL_DESC)
 
 
+def run_passed_on() -> build.TextBoxVariable:
+    """The run, on a board that has no use for it: unseen, so that it survives the way through this board."""
+    return build.TextBoxVariable("run").hide(dashboard.VariableHide.HIDE_VARIABLE).default_value("")
+
+
 def node_variable() -> build.QueryVariable:
     """Which nodes of the run."""
     query = f"label_values(training_rank_info{{{RUN}}}, Hostname)"

@@ -50,9 +50,8 @@ def queries(panel: Json) -> Iterator[str]:
 
 
 def variables(board: Json) -> list[Json]:
-    """The board's variables behind the first, which is its data source."""
-    found: list[Json] = board["templating"]["list"][1:]
-    return found
+    """The board's variables that ask Prometheus for their options: not its data source, nor what it only passes on."""
+    return [variable for variable in board["templating"]["list"] if variable["type"] == "query"]
 
 
 def asked(variable: Json) -> str:

@@ -93,6 +93,15 @@ def test_the_first_variable_is_the_data_source_with_the_provisioned_default(path
         assert all(target["datasource"] == reference for target in panel["targets"]), panel["title"]
 
 
+def test_a_run_survives_the_way_through_every_board_that_learners_open() -> None:
+    for path in FILES:
+        board = load(path)
+        passed = [variable for variable in board["templating"]["list"] if variable["type"] == "textbox"]
+        names = [variable["name"] for variable in board["templating"]["list"]]
+        assert names.count("run") == (path.stem != INSTRUCTOR), path.stem
+        assert all((variable["name"], variable["hide"]) == ("run", 2) for variable in passed), path.stem
+
+
 def test_the_answers_stay_on_the_instructors_board() -> None:
     """An exercise's board must not contain its answer, nor be handed it by a link that passes variables on."""
     assert ANSWERS.variable != LAB.variable
