@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from boards_lib import formulas, palette
 from boards_lib.about import NO_NETWORK, About, Ceiling, percent
-from boards_lib.formulas import OF_NODES, WINDOW, on_gpus
+from boards_lib.formulas import OF_NODES, RANK_BANDWIDTH, WINDOW, on_gpus
 from boards_lib.heat import rows
 from boards_lib.layout import Board, Placed, Row
 from boards_lib.lines import bars, lines
@@ -26,10 +26,6 @@ SENT = _rate("training_network_transmit_bytes_total", "Hostname")
 SENT_BY_NIC = _rate("training_network_transmit_bytes_total", NIC)
 PAUSES = _rate("training_network_pause_frames_total", "Hostname")
 RETRANSMITS = _rate("training_network_retransmits_total", "Hostname")
-RANK_BANDWIDTH = (
-    f"rate(training_collective_bytes_total{{{RUN}}}[{WINDOW}])"
-    f" / (rate(training_collective_seconds_total{{{RUN}}}[{WINDOW}]) > 0)"
-)
 
 SUMMARY = tiles(
     About(
@@ -95,7 +91,7 @@ BANDWIDTH = lines(
         ),
     ),
     (
-        Query(formulas.BUS_BANDWIDTH, "Last to arrive"),
+        Query(f"max by (run) ({RANK_BANDWIDTH})", "Last to arrive"),
         Query(f"quantile by (run) (0.5, {RANK_BANDWIDTH})", "Median"),
         Query(f"min by (run) ({RANK_BANDWIDTH})", "Waits most"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from boards_lib import formulas, palette
 from boards_lib.about import About, Ceiling, Limits, percent
-from boards_lib.formulas import WINDOW
+from boards_lib.formulas import RANK_BANDWIDTH, WINDOW
 from boards_lib.heat import buckets
 from boards_lib.layout import Board, Placed, Row
 from boards_lib.lines import lines, stacked
@@ -14,7 +14,8 @@ from boards_lib.tiles import Tile, tiles
 from diagnosis import thresholds
 
 KERNELS = f"avg by (run) (rate(training_collective_seconds_total{{{RUN}}}[{WINDOW}]))"
-EXPOSED_OR_WAITING = formulas.phases(formulas.COMMUNICATION)
+EXPOSED = f"avg by (run) ({formulas.phase_by_rank(formulas.COMMUNICATION)})"
+"""Over the same window as KERNELS, of which it is a part."""
 
 
 def _quantile(share: float) -> str:
@@ -39,7 +40,11 @@ SUMMARY = tiles(
         Tile(name="Step", expr=formulas.STEP_SECONDS, unit="s", decimals=2),
         Tile(name="Computing", expr=formulas.phases(formulas.COMPUTING)),
         Tile(name="Bubble", expr=f"1 - {formulas.phases(formulas.COMPUTING)}"),
-        Tile(name="Exposed", expr=EXPOSED_OR_WAITING, limits=Ceiling(high=thresholds.COLLECTIVE_HIGH)),
+        Tile(
+            name="Exposed",
+            expr=formulas.phases(formulas.COMMUNICATION),
+            limits=Ceiling(high=thresholds.COLLECTIVE_HIGH),
+        ),
         Tile(
             name="Waiting for data",
             expr=formulas.phases("data_wait"),
@@ -121,7 +126,7 @@ OVERLAP = lines(
     ),
     (
         Query(formulas.per_step(KERNELS), "Inside collectives"),
-        Query(formulas.per_step(EXPOSED_OR_WAITING), "Exposed"),
+        Query(formulas.per_step(EXPOSED), "Exposed"),
     ),
     unit="s",
     colours={"Inside collectives": palette.FIRST, "Exposed": palette.SECOND},
@@ -139,12 +144,8 @@ BANDWIDTH = lines(
         ),
     ),
     (
-        Query(formulas.BUS_BANDWIDTH, "Last to arrive"),
-        Query(
-            f"quantile by (run) (0.5, rate(training_collective_bytes_total{{{RUN}}}[{WINDOW}])"
-            f" / (rate(training_collective_seconds_total{{{RUN}}}[{WINDOW}]) > 0))",
-            "Median of the ranks",
-        ),
+        Query(f"max by (run) ({RANK_BANDWIDTH})", "Last to arrive"),
+        Query(f"quantile by (run) (0.5, {RANK_BANDWIDTH})", "Median of the ranks"),
     ),
     unit="Bps",
     colours={"Last to arrive": palette.FIRST, "Median of the ranks": palette.NEUTRAL},

@@ -180,7 +180,7 @@ POWER_DRAW = lines(
     ),
     (
         Query(f"max({POWER})", "Highest"),
-        Query(f"run:DCGM_FI_DEV_POWER_USAGE:avg1m{{{RUN}}}", "Mean"),
+        Query(f"avg({POWER})", "Mean"),
         Query(f"min({POWER})", "Lowest"),
     ),
     unit="watt",

@@ -57,6 +57,14 @@ def phase_by_rank(names: str) -> str:
     return f'sum by (run, rank) (rate(training_phase_seconds_total{{{RUN}, phase=~"{names}"}}[{WINDOW}]))'
 
 
+RANK_BANDWIDTH = (
+    f"rate(training_collective_bytes_total{{{RUN}}}[{WINDOW}])"
+    f" / (rate(training_collective_seconds_total{{{RUN}}}[{WINDOW}]) > 0)"
+)
+"""Bus bandwidth of each rank's collectives. Lines that are compared share a window: the recorded maximum, over a longer
+one, can lie below the median of this."""
+
+
 def per_step(share: str) -> str:
     """Seconds per step from a share of wall clock.
 
