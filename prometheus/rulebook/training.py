@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import indent
-
 from diagnosis import thresholds as limit
 from rulebook.alert import Alert
 from rulebook.profile import Profile, duration
@@ -163,19 +161,21 @@ def _no_progress() -> Alert:
 
 
 def _thermal_throttle(window: str) -> Alert:
-    # Bits 0x20 and 0x40 of the mask are software and hardware thermal slowdown.
-    throttled = (
-        f"max by (UUID) (rate(DCGM_FI_DEV_THERMAL_VIOLATION[{window}]) / 1e9) > {limit.THROTTLED_HIGH:g}\n"
-        "or\nmax by (UUID) (floor(DCGM_FI_DEV_CLOCK_THROTTLE_REASONS / 32) % 4) > 0"
-    )
+    def throttled(level: str) -> str:
+        # Bits 0x20 and 0x40 of the mask are software and hardware thermal slowdown.
+        return (
+            f"  max by ({level}) (rate(DCGM_FI_DEV_THERMAL_VIOLATION[{window}]) / 1e9) > {limit.THROTTLED_HIGH:g}\n"
+            f"  or\n  max by ({level}) (floor(DCGM_FI_DEV_CLOCK_THROTTLE_REASONS / 32) % 4) > 0"
+        )
+
     return Alert(
         name="GpuThermalThrottle",
         set="training",
         severity="warning",
         about="Clocks held down by temperature, by the counter or by the reasons. Names the rank where there is one.",
         expr=(
-            f"training_rank_info * on (UUID) group_left () (\n{indent(throttled, '  ')}\n)\n"
-            f"or on (UUID) (\n{indent(throttled, '  ')}\n)"
+            f"training_rank_info * on (UUID) group_left () (\n{throttled('UUID')}\n)\n"
+            f"or on (UUID) (\n{throttled('Hostname, gpu, UUID')}\n)"
         ),
         summary="A GPU holds its clocks down because it is too hot.",
         description=(

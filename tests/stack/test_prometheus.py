@@ -121,9 +121,10 @@ def test_the_recorded_series_equal_the_api(stage: Stage) -> None:
 
 
 def test_rules_evaluate_without_errors(stage: Stage) -> None:
-    (group,) = stage.prometheus.api("rules")["groups"]
-    problems = {rule["name"]: rule.get("lastError") for rule in group["rules"] if rule["health"] == "err"}
-    assert not problems
+    groups = stage.prometheus.api("rules")["groups"]
+    assert {group["name"] for group in groups} == {"stepscope", "training", "traditional"}
+    rules = [rule for group in groups for rule in group["rules"]]
+    assert not {rule["name"]: rule.get("lastError") for rule in rules if rule["health"] == "err"}
 
 
 def test_at_most_ten_series_are_recorded_per_gpu(stage: Stage) -> None:

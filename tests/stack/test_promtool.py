@@ -20,6 +20,7 @@ def test_the_rules_pass_their_own_tests(path: Path) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_configuration_and_the_rules_are_accepted_with_every_lint() -> None:
-    done = run(need("promtool"), "check", "config", "--lint=all", "--lint-fatal", "prometheus.yml", cwd=PROMETHEUS)
+@pytest.mark.parametrize("folder", [PROMETHEUS, PROMETHEUS / "production"], ids=["workshop", "production"])
+def test_the_configuration_and_the_rules_are_accepted_with_every_lint(folder: Path) -> None:
+    done = run(need("promtool"), "check", "config", "--lint=all", "--lint-fatal", "prometheus.yml", cwd=folder)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,100 @@
+"""Which alerts every kind of fault must fire, and which it must not: the one table that a new kind has to join.
+
+Each case is a fault on a job, a minute after the job began. What is not in `fires` or `may` must stay silent, in both
+sets; the runs are longer than the traditional alerts' `for`, so that it is not the reason of their silence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from faults.kind import ParamValue
+
+SPEED, STRAGGLING, HEAT = "TrainingMfuLow", "TrainingRankStraggling", "GpuThermalThrottle"
+INPUT, NETWORK, GRADIENT = "TrainingInputStarved", "TrainingCommunicationExposed", "TrainingGradNormExploding"
+
+BEGINS = 60
+"""Seconds after the job's start at which the fault does."""
+MINUTE = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """One fault and what must come of it."""
+
+    why: str
+    """The physics in a few words; the test's name."""
+    params: Mapping[str, ParamValue] = field(default_factory=dict)
+    intensity: float = 1.0
+    preset: str = "workshop-4gpu"
+    fires: frozenset[str] = frozenset()
+    """Training alerts that must fire..."""
+    within: int = MINUTE
+    """...and be firing so many seconds after the fault began."""
+    may: frozenset[str] = frozenset()
+    """Training alerts that may fire or not, depending on the draw."""
+    traditional: frozenset[str] = frozenset()
+    """Traditional alerts that fire, later, because devices do show this one."""
+    culprits: bool = False
+    """Whether the straggling alert names the fault's targets; it must name nobody otherwise."""
+    lasts: int = 400
+
+
+def _of(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+EXPECTED: Mapping[str, tuple[Case, ...]] = {
+    "none": (Case(why="nothing is nothing", lasts=60),),
+    "straggler": (
+        Case(why="one rank half as slow again", fires=_of(SPEED, STRAGGLING), culprits=True),
+        Case(why="mild: an eighth, which costs less than the MFU alert minds", intensity=0.25,
+             fires=_of(STRAGGLING), culprits=True, lasts=120),
+        Case(why="on 64 GPUs", preset="honest-64xh100", fires=_of(SPEED, STRAGGLING), culprits=True, lasts=100),
+    ),
+    "io_starvation": (
+        Case(why="tail: another rank late in each step, nobody to name", fires=_of(SPEED, INPUT)),
+        Case(why="mild tail: an eighth of a step", intensity=0.25, fires=_of(INPUT), lasts=120),
+        Case(why="tail on 64 GPUs, where each rank waits 0.5 % of its time for data", preset="honest-64xh100",
+             fires=_of(SPEED, INPUT), lasts=100),
+        Case(why="uniform: no kernel runs for a third of the time, and utilization says so", params={"mode": "uniform"},
+             fires=_of(SPEED, INPUT), traditional=_of("GpuUtilizationLow")),
+        Case(why="node: the only node of this job, so as uniform", params={"mode": "node"},
+             fires=_of(SPEED, INPUT), traditional=_of("GpuUtilizationLow")),
+        Case(why="mild uniform: utilization falls to 80 %, which nobody calls low", params={"mode": "uniform"},
+             intensity=0.25, fires=_of(INPUT), within=100),
+    ),
+    "gradient_explosion": (
+        Case(why="the model is lost and every device is well", fires=_of(GRADIENT), within=20),
+    ),
+    "thermal_throttle": (
+        Case(why="severe: throttled within half a minute; the board goes on to 94 °C, and that is too hot for anyone",
+             fires=_of(HEAT, SPEED, STRAGGLING), traditional=_of("GpuTemperatureHigh"), culprits=True),
+        Case(why="moderate: cycles below 88 °C", intensity=0.5, fires=_of(HEAT, SPEED, STRAGGLING), within=100,
+             culprits=True),
+        Case(why="mild: hot, and no more", intensity=0.25, lasts=200),
+    ),
+    "power_cap": (
+        Case(why="severe: a straggler of a quarter", fires=_of(SPEED, STRAGGLING), culprits=True),
+        Case(why="moderate: a twelfth", intensity=0.5, fires=_of(STRAGGLING), culprits=True, lasts=120),
+    ),
+    "network_tail_latency": (
+        Case(why="every collective is slow for everybody: nobody to name", preset="honest-64xh100",
+             fires=_of(NETWORK), within=120, may=_of(SPEED), lasts=140),
+    ),
+}  # fmt: skip
+"""By kind. A kind that is not here fails its test."""
+
+BUILT_SO: Mapping[str, frozenset[str]] = {
+    "trap-87": _of(NETWORK),
+}
+"""Alerts of presets that are constructed to be ill; every other preset must be silent."""
+
+
+def expected(kind: str) -> tuple[Case, ...]:
+    """The cases of a kind. AssertionError, saying what to do, when it has none."""
+    assert kind in EXPECTED, (
+        f"fault kind {kind!r} has no expectation: say in {__name__} which alerts it fires and which stay silent"
+    )
+    return EXPECTED[kind]
