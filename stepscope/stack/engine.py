@@ -53,10 +53,10 @@ def find_endpoint(context: str | None, environ: Mapping[str, str]) -> Endpoint:
     try:
         # None for a context that does not exist, whatever its annotation says.
         found = cast("Context | None", ContextAPI.get_context(name or None))
+        known = ", ".join(each.name for each in ContextAPI.contexts()) if found is None else ""
     except Exception as error:  # the SDK raises a bare Exception for a file that it cannot read
         raise StackError(f"Docker's context cannot be read: {error}") from error
     if found is None:
-        known = ", ".join(each.name for each in ContextAPI.contexts())
         raise StackInputError(f"{key}: there is no context {name or 'in use'!r}; there are: {known}")
     return Endpoint(found.name, found.Host or "the default socket")
 

@@ -43,7 +43,7 @@ def reason(error: BaseException) -> str:
     seen: set[int] = set()
     while isinstance(cause, BaseException) and id(cause) not in seen:
         seen.add(id(cause))
-        if isinstance(cause, OSError) and cause.strerror:
+        if isinstance(cause, OSError) and isinstance(cause.strerror, str):
             return cause.strerror.lower()
         wrapped = next((part for part in cause.args if isinstance(part, BaseException)), None)
         cause = cause.__cause__ or wrapped or cause.__context__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,7 +38,7 @@ def ask(url: str, *, fetch: Fetch | None = None) -> Watched:
     fetch = fetch or _fetch
     try:
         up = _vector(fetch, url, "up")
-        mfu = {labels.get("run", ""): value for labels, value in _vector(fetch, url, MFU)}
+        mfu = {labels.get("run", ""): value for labels, value in _vector(fetch, url, MFU) if math.isfinite(value)}
     except (OSError, URLError) as error:
         cause = getattr(error, "reason", error)
         detail = (getattr(cause, "strerror", None) or str(cause) or type(cause).__name__).lower()

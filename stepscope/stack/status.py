@@ -29,7 +29,7 @@ class Service:
     health: str
     """healthy, starting, unhealthy, or empty without a healthcheck."""
     ports: tuple[str, ...]
-    """host:port→port for each that is published."""
+    """host:port->port for each that is published."""
     image: str
     restarts: int
     memory_bytes: int | None
@@ -41,6 +41,11 @@ class Service:
     def ok(self) -> bool:
         """Whether it runs, and is healthy where anybody asks."""
         return self.state == "running" and self.health in ("", "healthy")
+
+    @property
+    def says(self) -> str:
+        """In one word. The health of what does not run is that of yesterday."""
+        return self.health or self.state if self.state == "running" else self.state
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +60,7 @@ class Status:
     @property
     def problems(self) -> tuple[str, ...]:
         """What is not as it should be, in one line each; none means that all is well."""
-        told = [f"{each.service} is {each.health or each.state}" for each in self.services if not each.ok]
+        told = [f"{each.service} is {each.says}" for each in self.services if not each.ok]
         watched = self.prometheus
         if watched is None:
             told.append("no Prometheus of this project publishes its port")
@@ -86,7 +91,7 @@ def _service(container: Container, chaos: str) -> Service:
         container=container.name,
         state=container.status,
         health=(state.get("Health") or {}).get("Status", "").replace("none", ""),
-        ports=tuple(sorted({f"{host}:{port}→{inside}" for host, port, inside in _bindings(container)})),
+        ports=tuple(sorted({f"{host}:{port}->{inside}" for host, port, inside in _bindings(container)})),
         image=attrs["Config"]["Image"],
         restarts=int(attrs.get("RestartCount") or 0),
         memory_bytes=_memory(container) if container.status in ("running", "paused") else None,
