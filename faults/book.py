@@ -193,6 +193,10 @@ class FaultBook:
             registry.kind(record.spec.kind).apply(effects, record.application(intensity, self.topology))
         return effects
 
+    def acting(self, at_seconds: float) -> Records:
+        """The faults that act on the job now, in the order of their names."""
+        return [record for record, _ in self._acting(at_seconds)]
+
     def active_views(self, at_seconds: float) -> Views:
         """The faults that act on the job now, in the order of their names."""
         return [

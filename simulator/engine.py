@@ -12,11 +12,12 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
 
 from faults.book import FaultBook
 from faults.change import FaultChange
-from faults.life import ENDED, State
+from faults.life import State
 from faults.record import FaultRecord
 from faults.spec import FaultSpec
 from simulator.clock import Clock, SystemClock
@@ -273,8 +274,10 @@ class Engine:
 
 
 def _question(run: Run, record: FaultRecord) -> tuple[dict[str, object], Callable[[], Prediction]]:
-    """A fault as the API would show it, and what to call for its effect on top of the others that act."""
-    others = (other for other in run.faults.list() if other.name != record.name)
-    live = [other.spec for other in others if other.told not in ENDED and not other.is_paused]
+    """A fault as the API would show it, and what to call for its effect on the job as it is now."""
+    acting = {other.name: other for other in run.faults.acting(run.seconds)}
+    now = {name: replace(other.spec, intensity=other.intensity(run.seconds)) for name, other in acting.items()}
+    replaced = now.pop(record.name, None)
     fault = None if record.is_paused else record.spec
-    return record.to_mapping(run.seconds), partial(predict, run.spec, fault, live=live, seed=run.info.seed)
+    ask = partial(predict, run.spec, fault, live=list(now.values()), replaced=replaced, seed=run.info.seed)
+    return record.to_mapping(run.seconds), ask

@@ -41,13 +41,15 @@ class Measured:
     grad_norms: list[float] = field(default_factory=list)
     devices: dict[str, Floats] = field(default_factory=dict)
     """(R,) means over the ticks in which the steps ran."""
+    cut_short: bool = False
+    """Whether time was up before all the steps had ended. There is one all the same, if only the running one."""
 
 
-def measure(run: Run, *, steps: int, progress: Progress | None = None) -> Measured:
-    """Advance until `steps` more steps have ended, and measure exactly those."""
+def measure(run: Run, *, steps: int, progress: Progress | None = None, most_ticks: float = math.inf) -> Measured:
+    """Advance until `steps` more steps have ended, and measure exactly those: fewer when that takes `most_ticks`."""
     measured, ticks = Measured(), 0
     sums = {name: np.zeros(run.spec.ranks) for name in _DEVICE_FIELDS}
-    while len(measured.step_seconds) < steps:
+    while len(measured.step_seconds) < steps and not measured.cut_short:
         tick = run.advance()
         ticks += 1
         for name, attribute in _DEVICE_FIELDS.items():
@@ -57,10 +59,18 @@ def measure(run: Run, *, steps: int, progress: Progress | None = None) -> Measur
             measured.phase_seconds = measured.phase_seconds + block.phases[0]
             measured.losses.append(learned.values.loss)
             measured.grad_norms.append(learned.values.grad_norm)
+        measured.cut_short = ticks >= most_ticks and len(measured.step_seconds) < steps
         if progress is not None:
             progress(len(measured.step_seconds), steps)
+    if not measured.step_seconds:
+        measured.step_seconds.append(running_step_seconds(run))
     measured.devices = {name: total / ticks for name, total in sums.items()}
     return measured
+
+
+def running_step_seconds(run: Run) -> float:
+    """How long the step in progress will have taken: its end is known from its start on. For a run that has begun."""
+    return float(run._running[0].durations[0])
 
 
 def start(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from faults.spec import FaultSpec
-from simulator.headless import measure, start
+from simulator.headless import measure, running_step_seconds, start
 from simulator.job import JobSpec, mfu
 from simulator.run import Run
 
@@ -21,13 +21,17 @@ _RANK_STEPS = 150_000
 _MOST_SECONDS, _FEWEST_SECONDS = 300, 45
 _RANK_SECONDS = 3_000_000
 """The same for a prediction that has to follow the temperature of boards, in ranks × simulated seconds."""
+_MOST_TICKS, _FEWEST_TICKS = 6_000, 60
+_RANK_TICKS = 6_000_000
+"""And the end of all patience, in ranks × ticks: a step may take dozens of times as long as a healthy one."""
+
 _WARM_UP_SHARE = 5
 """One part of so many is warm-up. Boards start at the edge at which clocks fall, so that little is needed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A quantity without and with the fault."""
+    """A quantity as it is and as it would be."""
 
     before: float
     after: float
@@ -36,6 +40,9 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """Effect of a fault at its full intensity, once queues have drained and boards are hot; means over time."""
+
+    cut_short: bool
+    """Whether steps take so long that fewer were followed than a mean should have."""
 
     step_seconds: Change
     mfu: Change
@@ -46,22 +53,27 @@ class Prediction:
 
 @dataclass(frozen=True, slots=True)
 class _Steady:
+    cut_short: bool
     step_seconds: float
     gpu_util_percent: float
     power_watts: float
 
 
-def predict(spec: JobSpec, fault: FaultSpec | None, *, live: Sequence[FaultSpec] = (), seed: int) -> Prediction:
-    """Effect of `fault` (None: of nothing) on top of the `live` ones on such a job.
+def predict(
+    spec: JobSpec,
+    fault: FaultSpec | None,
+    *,
+    live: Sequence[FaultSpec] = (),
+    replaced: FaultSpec | None = None,
+    seed: int,
+) -> Prediction:
+    """Effect of `fault` (None: of nothing), in the place of `replaced`, beside the `live` ones on such a job.
 
     Small jobs are followed for 64 steps, and for five minutes where a board may throttle; large ones for as long as a
-    request may take. Raises FaultError when a fault does not fit the job.
+    request may take, and none for longer. Raises FaultError when a fault does not fit the job.
     """
-    lasting = [_lasting(other) for other in live]
-    runs = [
-        start(spec, seed=seed, faults=faults, full_queues=False)
-        for faults in (lasting, lasting if fault is None else [*lasting, _lasting(fault)])
-    ]
+    sides = [[*live, *([] if own is None else [own])] for own in (replaced, fault)]
+    runs = [start(spec, seed=seed, faults=[_lasting(own) for own in side], full_queues=False) for side in sides]
     # Both sides are measured alike, so that the noise of the same steps is in both.
     hot = [run.heat() for run in runs]
     follow = _over_minutes if any(hot) else _over_steps
@@ -70,6 +82,7 @@ def predict(spec: JobSpec, fault: FaultSpec | None, *, live: Sequence[FaultSpec]
     peak = spec.ranks * spec.peak_flops_per_rank
     mfus = [mfu(rate, flops_per_token=spec.flops_per_token, peak_flops_per_second=peak) for rate in rates]
     return Prediction(
+        cut_short=before.cut_short or after.cut_short,
         step_seconds=Change(before.step_seconds, after.step_seconds),
         mfu=Change(*mfus),
         tokens_per_second=Change(*rates),
@@ -93,13 +106,20 @@ def _lasting(fault: FaultSpec) -> FaultSpec:
     )
 
 
+def _patience(run: Run) -> int:
+    """Ticks that a side of a prediction may take."""
+    return max(_FEWEST_TICKS, min(_MOST_TICKS, _RANK_TICKS // run.spec.ranks))
+
+
 def _over_steps(run: Run) -> _Steady:
-    """Means over some dozens of steps, whatever time they take."""
+    """Means over some dozens of steps, or over those for which there is time."""
     steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _RANK_STEPS // run.spec.ranks))
-    measure(run, steps=min(_WARM_UP_STEPS, steps))
-    measured = measure(run, steps=steps)
+    patience = _patience(run)
+    measure(run, steps=min(_WARM_UP_STEPS, steps), most_ticks=patience // 2)
+    measured = measure(run, steps=steps, most_ticks=patience - run.seconds)
     return _Steady(
-        math.fsum(measured.step_seconds) / steps,
+        measured.cut_short,
+        math.fsum(measured.step_seconds) / len(measured.step_seconds),
         float(measured.devices["gpu_util"].mean()),
         float(measured.devices["power_watts"].mean()),
     )
@@ -111,11 +131,14 @@ def _over_minutes(run: Run) -> _Steady:
     for _ in range(seconds // _WARM_UP_SHARE):
         first = run.advance().counters
     ticks = [run.advance()]
-    while run.seconds < seconds or ticks[-1].counters.steps - first.steps < _FEWEST_STEPS:
+    patience = max(seconds, _patience(run))
+    while run.seconds < seconds or (ticks[-1].counters.steps - first.steps < _FEWEST_STEPS and run.seconds < patience):
         ticks.append(run.advance())
     last = ticks[-1].counters
+    steps = last.steps - first.steps
     return _Steady(
-        (last.step_seconds_sum - first.step_seconds_sum) / (last.steps - first.steps),
+        steps < _FEWEST_STEPS,
+        (last.step_seconds_sum - first.step_seconds_sum) / steps if steps else running_step_seconds(run),
         float(np.mean([tick.devices.gpu_util_percent.mean() for tick in ticks])),
         float(np.mean([tick.devices.power_watts.mean() for tick in ticks])),
     )

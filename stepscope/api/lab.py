@@ -11,6 +11,7 @@ from exporter.pages import Pages
 from simulator.engine import Engine
 from simulator.observation import Tick
 from stepscope.api.calculator import Calculator
+from stepscope.api.dry_runs import DryRuns
 from stepscope.api.idempotency import Answers
 from stepscope.api.models.faults import FaultView
 from stepscope.api.problems import ProblemError
@@ -27,6 +28,7 @@ class Lab:
     settings: Settings
     reference: Reference = field(default_factory=Reference)
     calculator: Calculator = field(default_factory=Calculator)
+    dry_runs: DryRuns = field(default_factory=DryRuns)
     posted: Answers[FaultView] = field(default_factory=Answers)
     """Answers to POST of a fault, by Idempotency-Key."""
 

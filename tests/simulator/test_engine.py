@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -200,10 +201,41 @@ def test_a_dry_run_of_a_change_is_about_the_fault_as_it_would_be() -> None:
         stage.engine.preview_change("slow", change)[1].step_seconds
         for change in (FaultChange(intensity=0.5), FaultChange(), FaultChange(paused=True))
     ]
-    healthy = steps[0].before
-    assert [round(step.before / healthy, 6) for step in steps] == [1, 1, 1]
-    assert healthy == steps[2].after < steps[0].after < steps[1].after
+    now = steps[0].before
+    assert [step.before for step in steps] == [now, now, now]
+    assert steps[2].after < steps[0].after < steps[1].after == now
     assert stage.engine.get_fault("slow") == before
+
+
+def test_a_dry_run_begins_at_the_job_as_it_is_now() -> None:
+    stage = Stage()
+    healthy = stage.engine.preview_fault("other", parse_fault("none"))[1].step_seconds.before
+    stage.engine.put_fault("slow", parse_fault("straggler:ranks=2,slowdown=2"))
+    stage.engine.put_fault("later", replace(parse_fault("straggler:ranks=1,slowdown=4"), start_after_seconds=60))
+    rising = replace(parse_fault("straggler:ranks=3,slowdown=4"), ramp_up_seconds=3_600)
+    stage.engine.put_fault("rising", rising)
+    stage.turn(2.0)
+    stage.engine.put_fault("paused", parse_fault("straggler:ranks=0,slowdown=4"))
+    stage.engine.change_fault("paused", FaultChange(paused=True))
+    slow = stage.engine.preview_fault("other", parse_fault("none"))[1].step_seconds
+    assert slow.before == slow.after
+    assert 1.5 * healthy < slow.before < 2.1 * healthy
+    stronger = stage.engine.preview_fault("slow", parse_fault("straggler:ranks=2,slowdown=4"))[1].step_seconds
+    assert stronger.before == pytest.approx(slow.before, rel=1e-9)
+    assert stronger.after > 1.5 * slow.before
+    milder = stage.engine.preview_fault("slow", parse_fault("straggler:ranks=2,slowdown=2,intensity=mild"))[1]
+    assert milder.step_seconds.after < milder.step_seconds.before
+
+
+def test_a_dry_run_agrees_with_the_book_on_what_is_live() -> None:
+    stage = Stage()
+    stage.turn(1.0)
+    for number in range(64):
+        stage.engine.put_fault(f"f{number}", replace(parse_fault("none"), open_ended=False, duration_seconds=0.5))
+    run = stage.engine._run
+    run._index += 1  # Time has passed, and no tick has told the book.
+    shown, _ = stage.engine.preview_fault("one-more", parse_fault("straggler"))
+    assert shown["state"] == "active"
 
 
 def test_a_prediction_does_not_hold_the_engine_up(monkeypatch: pytest.MonkeyPatch) -> None:

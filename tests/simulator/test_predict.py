@@ -84,3 +84,39 @@ def test_time_to_follow_temperatures_is_bounded(
     monkeypatch.setattr(Run, "advance", counted)
     predicted(small(), "thermal_throttle:ranks=1")
     assert list(advanced.values()) == [seconds, seconds]
+
+
+@pytest.mark.parametrize("fault", ["straggler:ranks=1,slowdown=4", "io_starvation:mode=uniform,lateness_steps=5"])
+@pytest.mark.parametrize("steps", ["few", "none"])
+def test_the_work_of_a_prediction_is_bounded_however_long_a_step(
+    monkeypatch: pytest.MonkeyPatch, fault: str, steps: str
+) -> None:
+    ticks = 0
+    advance = Run.advance
+
+    def counted(self: Run) -> object:
+        nonlocal ticks
+        ticks += 1
+        return advance(self)
+
+    patience = 1_000 if steps == "few" else 60
+    monkeypatch.setattr(module, "_RANK_TICKS", HONEST.ranks * patience)
+    monkeypatch.setattr(Run, "advance", counted)
+    found = predicted(HONEST, *[fault] * 60)
+    assert ticks <= 2 * patience
+    assert found.cut_short
+    healthy = 3.9
+    assert found.step_seconds.after > 10 * healthy
+
+
+def test_a_prediction_that_follows_temperatures_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_RANK_SECONDS", 1)
+    monkeypatch.setattr(module, "_RANK_TICKS", 1)
+    found = predicted(HONEST, "thermal_throttle:ranks=1", *["straggler:ranks=1,slowdown=4"] * 60)
+    assert found.cut_short
+    assert found.step_seconds.before > 40
+
+
+def test_most_predictions_are_not_cut_short() -> None:
+    for spec in (WORKSHOP, HONEST):
+        assert not predicted(spec, "straggler:ranks=1,slowdown=4").cut_short

@@ -71,15 +71,20 @@ class FaultList(Shape):
 
 
 class Change(Shape):
-    """One number without and with a change."""
+    """One number: in the job as it is now, and with the fault as it would be."""
 
     before: NonNegative
     after: NonNegative
 
 
 class Prediction(Shape):
-    """What a fault at its peak does to the run, on top of those that are live: the step model itself, run ahead."""
+    """What a fault at its peak does to the run as it is now: the step model itself, run ahead.
 
+    Other faults count as strong as they act now; those that are pending, paused or over do not count.
+    """
+
+    cut_short: bool
+    """Whether steps take so long that few were followed: the numbers are rougher then."""
     step_seconds: Change
     mfu: Change
     gpu_util_percent: Change

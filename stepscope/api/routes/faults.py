@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any
 
 from fastapi import Body, Path, Query, Response
 from pydantic import AfterValidator, Field
+from starlette.concurrency import run_in_threadpool
 
 from faults.change import FaultChange
 from faults.life import State
@@ -15,7 +17,7 @@ from faults.registry import kinds
 from faults.spec import FaultSpec
 from simulator import predict
 from stepscope.api.idempotency import IdempotencyKey
-from stepscope.api.lab import CurrentLab
+from stepscope.api.lab import CurrentLab, Lab
 from stepscope.api.models.faults import DryRun, FaultList, FaultView, Prediction, ResetView
 from stepscope.api.problems import ProblemError
 from stepscope.api.query import Switch, Whole
@@ -42,10 +44,10 @@ DryRunSwitch = Annotated[Switch, Query(description="Only say what it would do.")
 
 @router.put(
     "/faults/{name}",
-    responses=problems(*WRITE, 409) | {201: {"model": FaultView, "description": "A new fault."}},
+    responses=problems(*WRITE, 409, 503) | {201: {"model": FaultView, "description": "A new fault."}},
     response_description="The fault as it stands after a replacement or a repetition, or what a dry run found.",
 )
-def put_fault(
+async def put_fault(
     lab: CurrentLab,
     response: Response,
     name: FaultName,
@@ -55,8 +57,8 @@ def put_fault(
     """Create or replace a fault; the same again changes nothing. It acts from the step that the answer names."""
     spec = FaultSpec.from_mapping(body)
     if dry_run:
-        return _dry_run(*lab.engine.preview_fault(name, spec))
-    shown, created = lab.engine.put_fault(name, spec)
+        return await _dry_run(lab, lambda: lab.engine.preview_fault(name, spec))
+    shown, created = await run_in_threadpool(lab.engine.put_fault, name, spec)
     response.status_code = 201 if created else 200
     return FaultView.model_validate(shown)
 
@@ -64,7 +66,7 @@ def put_fault(
 @router.post(
     "/faults",
     response_model=None,
-    responses=problems(*WRITE, 409)
+    responses=problems(*WRITE, 409, 503)
     | {
         200: {"model": DryRun, "description": "What a dry run found."},
         201: {
@@ -74,7 +76,7 @@ def put_fault(
         },
     },
 )
-def post_fault(
+async def post_fault(
     lab: CurrentLab,
     response: Response,
     body: Annotated[Any, Body()],
@@ -84,8 +86,10 @@ def post_fault(
     """Create a fault under a name made here: its kind and a number. It acts from the step that the answer names."""
     spec = FaultSpec.from_mapping(body)
     if dry_run:
-        return _dry_run(*lab.engine.preview_fault(None, spec))
-    created = lab.posted.once(idempotency_key, body, lambda: FaultView.model_validate(lab.engine.post_fault(spec)))
+        return await _dry_run(lab, lambda: lab.engine.preview_fault(None, spec))
+    created = await run_in_threadpool(
+        lab.posted.once, idempotency_key, body, lambda: FaultView.model_validate(lab.engine.post_fault(spec))
+    )
     response.status_code = 201
     response.headers["Location"] = f"/v1/faults/{created.name}"
     return created
@@ -93,10 +97,10 @@ def post_fault(
 
 @router.patch(
     "/faults/{name}",
-    responses=problems(*WRITE, 404, 409),
+    responses=problems(*WRITE, 404, 409, 503),
     response_description="The fault as it stands after the change, or what a dry run found.",
 )
-def change_fault(
+async def change_fault(
     lab: CurrentLab, name: FaultName, body: Annotated[Any, Body()], dry_run: DryRunSwitch = False
 ) -> FaultView | DryRun:
     """Change intensity or end of a pending, ramping or active fault, pause or resume it.
@@ -106,8 +110,8 @@ def change_fault(
     change = FaultChange.from_mapping(body)
     try:
         if dry_run:
-            return _dry_run(*lab.engine.preview_change(name, change))
-        return FaultView.model_validate(lab.engine.change_fault(name, change))
+            return await _dry_run(lab, lambda: lab.engine.preview_change(name, change))
+        return FaultView.model_validate(await run_in_threadpool(lab.engine.change_fault, name, change))
     except KeyError:
         raise _unknown() from None
 
@@ -152,7 +156,8 @@ def reset(lab: CurrentLab) -> ResetView:
     return ResetView(effective_from_step=lab.engine.reset())
 
 
-def _dry_run(shown: dict[str, object], predicted: predict.Prediction) -> DryRun:
+async def _dry_run(lab: Lab, ask: Callable[[], tuple[dict[str, object], predict.Prediction]]) -> DryRun:
+    shown, predicted = await lab.dry_runs.run(ask)
     prediction = Prediction.model_validate(asdict(predicted))
     return DryRun(fault=FaultView.model_validate(shown), predicted=prediction)
 
