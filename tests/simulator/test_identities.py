@@ -105,11 +105,13 @@ def test_injection_order_does_not_matter(faults: list[str]) -> None:
 @pytest.mark.parametrize("name", sorted(PRESETS))
 def test_the_same_seed_gives_the_same_summary(name: str) -> None:
     faults = [parse_fault(text) for text in ("io_starvation:mode=tail", "straggler:ranks=1", "gradient_explosion")]
-    steps = 60 if preset(name).ranks <= 64 else 2
-    first, second, other = (
-        json.dumps(simulate(preset(name), steps=steps, seed=seed, faults=faults)) for seed in (7, 7, 8)
-    )
+    steps = 60 if preset(name).ranks <= 64 else 1
+    first, second = (json.dumps(simulate(preset(name), steps=steps, seed=7, faults=faults)) for _ in range(2))
     assert first == second
+
+
+def test_another_seed_gives_another_summary() -> None:
+    first, other = (json.dumps(simulate(small(), steps=20, seed=seed)) for seed in (7, 8))
     assert first != other
 
 
