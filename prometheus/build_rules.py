@@ -1,4 +1,4 @@
-"""Writes the rule files of every profile: `python prometheus/build_rules.py [--check]`.
+"""Writes the rule files of every profile, and README.md: `python prometheus/build_rules.py [--check]`.
 
 What they say is in `rulebook/`. The workshop's rules are `rules/`, where prometheus.yml loads them; `production/` has
 the same rules with longer times, and prometheus.yml with its intervals.
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from rulebook import readme
 from rulebook.alert import Alert
 from rulebook.monitoring import monitoring_alerts
 from rulebook.profile import PRODUCTION, PROFILES, WORKSHOP, Profile, duration
@@ -32,7 +33,10 @@ def alerts(profile: Profile = WORKSHOP) -> tuple[Alert, ...]:
 
 def files() -> dict[str, str]:
     """Text of every file that is written, by its path below ROOT."""
-    texts = {"production/prometheus.yml": _scrape_config(PRODUCTION)}
+    texts = {
+        "README.md": readme.document(PROFILES, RECORDINGS, alerts()),
+        "production/prometheus.yml": _scrape_config(PRODUCTION),
+    }
     for profile in PROFILES:
         folder = "rules" if profile is WORKSHOP else f"{profile.name}/rules"
         texts[f"{folder}/stepscope.yml"] = recording_file("stepscope", RECORDINGS)
