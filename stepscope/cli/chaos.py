@@ -18,7 +18,7 @@ SUMMARIES = {
     "disconnect": "take it off its networks: it runs and nobody reaches it",
     "throttle": "leave it almost no CPU: scrapes get slow",
 }
-DEFAULT_CPU_PERCENT = 1
+DEFAULT_CPU_PERCENT = 3
 
 _EPILOG = """\
 only containers of this compose project with the label stepscope.chaos are broken, each for a limited time; Ctrl-C puts

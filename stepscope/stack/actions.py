@@ -12,7 +12,8 @@ from stepscope.stack.errors import StackError
 Memory = Mapping[str, Any]
 """What undoing needs, as JSON."""
 
-DEFAULT_CPU_PERCENT = 1
+DEFAULT_CPU_PERCENT = 3
+"""Enough for a small lab and its healthcheck to answer within a scrape's timeout, late."""
 _SCHEDULER_PERIOD = 100_000
 """Microseconds, where a container sets no other."""
 _LEAST_QUOTA = 1_000

@@ -75,6 +75,8 @@ class Chaos:
         """
         action = ACTIONS[order.action]
         container = self.project.breakable(order.service)
+        # Asked first: a lease that nobody undid is why the container does not run.
+        self.leases.check_free(engine=self.engine, project=self.project.name, service=order.service)
         if container.status != "running":
             raise StackError(f"{order.service} is {container.status}; only what runs can be broken: stepscope status")
         lease = self._lease(order, container.id, action.remember(container, cpu_percent=order.cpu_percent))

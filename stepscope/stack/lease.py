@@ -6,7 +6,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
@@ -62,13 +62,14 @@ class LeaseFile:
         """Keep a lease; StackError when its service is leased already."""
 
         def change(leases: list[Lease]) -> list[Lease]:
-            of_service = (lease.engine, lease.project, lease.service)
-            for other in leases:
-                if (other.engine, other.project, other.service) == of_service:
-                    raise StackError(f"{lease.service} is broken already: {other.says}; stepscope chaos reset ends it")
+            _refuse_second(leases, engine=lease.engine, project=lease.project, service=lease.service)
             return [*leases, lease]
 
         self._change(change)
+
+    def check_free(self, *, engine: str, project: str, service: str) -> None:
+        """StackError when the service is leased."""
+        _refuse_second(self._read(), engine=engine, project=project, service=service)
 
     def remove(self, lease_id: str) -> None:
         """Forget a lease, if it is there."""
@@ -113,3 +114,9 @@ class LeaseFile:
             file.flush()
             os.fsync(file.fileno())
         beside.replace(self.path)
+
+
+def _refuse_second(leases: Iterable[Lease], *, engine: str, project: str, service: str) -> None:
+    for lease in leases:
+        if (lease.engine, lease.project, lease.service) == (engine, project, service):
+            raise StackError(f"{service} is broken already: {lease.says}; stepscope chaos reset ends it")
