@@ -112,6 +112,18 @@ def test_the_first_grafana_does_not_know_where_the_answers_are(services: dict[st
     assert not [source for source in mounts(services["grafana"]).values() if "answers" in source]
 
 
+def test_the_instructors_grafana_opens_the_instructors_board_and_differs_in_nothing_else(
+    services: dict[str, Any],
+) -> None:
+    home = "GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"
+    first, second = (dict(services[name]["environment"]) for name in ("grafana", "grafana-answers"))
+    for environment in (first, second):
+        path = Path(environment.pop(home))
+        assert (ROOT / "grafana" / "dashboards" / path.name).is_file()
+    assert first == second
+    assert services["grafana-answers"]["environment"][home].endswith("/instructor.json")
+
+
 def test_what_a_profile_brings_is_found_by_a_name_that_no_search_domain_completes(services: dict[str, Any]) -> None:
     config = read("prometheus/prometheus.yml")
     (alertmanager,) = config["alerting"]["alertmanagers"]

@@ -6,6 +6,7 @@ import argparse
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import NoReturn, TypeAlias
 
 from stepscope import __version__
@@ -101,8 +102,21 @@ def server_url(args: argparse.Namespace, environ: Mapping[str, str] = os.environ
 
 
 def server_token(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> str:
-    """The token to send; empty for none."""
-    return args.token if args.token is not None else environ.get("STEPSCOPE_TOKEN", "")
+    """The token to send, empty for none: option over environment over the file in which a lab beside this shares it."""
+    if args.token is not None:
+        return str(args.token)
+    # The file's token is that of the lab which wrote it, and nobody else's business.
+    elsewhere = args.url is not None or environ.get("STEPSCOPE_URL")
+    shared = "" if elsewhere else environ.get("STEPSCOPE_TOKEN_FILE", "")
+    return environ.get("STEPSCOPE_TOKEN") or _shared_token(shared)
+
+
+def _shared_token(path: str) -> str:
+    try:
+        return Path(path).read_text(encoding="utf-8").strip() if path else ""
+    except (OSError, UnicodeDecodeError):
+        # The lab's own answer says what is missing.
+        return ""
 
 
 def whole(low: int, high: int | None = None) -> Callable[[str], int]:

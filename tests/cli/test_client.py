@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from stepscope.cli.client import Client, path_of
 from stepscope.cli.errors import CliError, UsageError
+from stepscope.cli.parser import server_token
 from tests.cli.conftest import Answer, Command
 
 Serving = Callable[[Answer], str]
@@ -33,6 +36,20 @@ def test_wrong_address_names_where_it_came_from(stepscope: Command, monkeypatch:
     monkeypatch.delenv("STEPSCOPE_URL")
     monkeypatch.setenv("STEPSCOPE_PORT", "nine")
     assert stepscope("fault", "list").err.startswith("stepscope fault list: STEPSCOPE_PORT: 'http://127.0.0.1:nine' is")
+
+
+def test_a_token_that_is_shared_in_a_file_goes_to_the_lab_beside_it_alone(tmp_path: Path) -> None:
+    path = tmp_path / "token"
+    path.write_text("from-the-file\n")
+    shared = {"STEPSCOPE_TOKEN_FILE": str(path)}
+    words = Namespace(url=None, token=None)
+    assert server_token(words, shared) == "from-the-file"
+    assert server_token(words, shared | {"STEPSCOPE_TOKEN": "set"}) == "set"
+    assert server_token(words, shared | {"STEPSCOPE_URL": "http://elsewhere"}) == ""
+    assert server_token(Namespace(url="http://elsewhere", token=None), shared) == ""
+    assert server_token(Namespace(url=None, token=""), shared) == ""
+    assert server_token(words, {"STEPSCOPE_TOKEN_FILE": str(tmp_path / "nowhere")}) == ""
+    assert server_token(words, {}) == ""
 
 
 def free_port() -> int:

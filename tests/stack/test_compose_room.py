@@ -58,6 +58,12 @@ def test_writes_with_the_token_are_accepted(room: Stack) -> None:
     assert put(room, Authorization=f"Bearer {room.token()}").status in (200, 201)
 
 
+def test_the_lab_can_be_broken_from_inside_without_typing_the_token(room: Stack) -> None:
+    command = ("stepscope", "fault", "add", "room-check", "none", "--duration", "10")
+    done = room.compose("exec", "--no-TTY", "simulator", *command)
+    assert done.returncode == 0, done.stderr
+
+
 def test_it_answers_to_its_address_and_to_names_that_were_allowed(room: Stack) -> None:
     assert request(f"{room.lab.url}/version", headers={"Host": "room.example"}).status == 200
     assert request(f"{room.lab.url}/version", headers={"Host": "other.example"}).status == 421
