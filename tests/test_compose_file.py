@@ -58,6 +58,10 @@ def test_only_lab_and_grafana_can_be_published_elsewhere(services: dict[str, Any
             assert not everywhere or port["host_ip"].startswith("${BIND:?"), name
 
 
+def test_what_is_published_there_waits_for_the_lab_to_accept_the_address(services: dict[str, Any]) -> None:
+    assert services["grafana"]["depends_on"]["simulator"] == {"condition": "service_healthy"}
+
+
 def test_the_lab_knows_where_it_is_published_and_is_not_told_to_open_writes(services: dict[str, Any]) -> None:
     simulator = services["simulator"]
     (port,) = simulator["ports"]

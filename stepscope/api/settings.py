@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from pathlib import Path
@@ -127,7 +128,12 @@ def _text(key: str, value: object) -> str:
 def _address(key: str, value: object) -> str:
     if value == "":
         return ""
-    return _text(key, value).removeprefix("[").removesuffix("]")
+    # What a container engine cannot read as an address, a name or a space before it, it publishes on every address.
+    if isinstance(value, str) and "%" not in value:
+        with suppress(ValueError):
+            ip_address(value)
+            return value
+    raise SettingsError(f"{key}: {value!r} is not an IP address; for this machine alone it is 127.0.0.1")
 
 
 def _file(key: str, value: object) -> Path | None:
