@@ -23,8 +23,8 @@ fires is in [RUNBOOK.md](../RUNBOOK.md).
 
 _RECORDED = """## Recorded series
 
-Over one minute, per run (label `run`) or per rank (`run`, `rank`); boards and alerts read the same. 4 series per rank
-and 22 per run; evaluating them costs about a millisecond of one core per rank.
+Over one minute, per run (label `run`) or per rank (`run`, `rank`); boards and alerts read the same. Evaluating
+them costs about a millisecond of one core per rank.
 """
 
 _ALERTS = """## Alerts

@@ -1,8 +1,5 @@
 """The recording rules. Names follow `level:metric:operations`; each says in one sentence what it answers.
 
-Every ratio divides sums, so that it stays right when the parts differ in size. Windows are one minute: twelve scrapes,
-and long enough for a 7 s step. A denominator of 0 gives no sample rather than NaN: "no step ended" is not a number.
-
 Per rank, time is a share of that rank's *own* wall clock, which is the sum of its phases. A rank is compared with the
 median of its peers; with the least of them where waiting is meant, because who waits least is waited for.
 """
@@ -12,16 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from textwrap import indent
 
-WINDOW = "1m"
-BEST = "15m"
-"""How far back the job's own best counts."""
-WORK = "h2d|forward|backward"
-"""What a rank does on its own in a step, at its own pace."""
-COMMUNICATION = "collective|collective_wait"
-"""A real rank cannot tell waiting in a collective from transferring: it reports the sum as `collective` and no
-`collective_wait`. Every rule works for both."""
-HANDOVER = "0.001"
-"""Data wait of a rank, as a share of wall clock, that is only the handing over of a batch that was ready."""
+from rulebook.promql import (
+    BEST,
+    CLOCK,
+    COMMUNICATION,
+    PEAK,
+    PROGRESS,
+    WINDOW,
+    WORK,
+    exposed,
+    input_late,
+    mean_over_gpus,
+    mfu,
+    of_rank,
+    rate_by_run,
+    ratio,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,83 +39,6 @@ class Recording:
     """One sentence: what the series says, with its unit."""
 
 
-def rate_by_run(metric: str, window: str = WINDOW) -> str:
-    """Rate of a counter of the run."""
-    return f"sum by (run) (rate({metric}[{window}]))"
-
-
-def mfu(window: str = WINDOW) -> str:
-    """Model FLOPs utilization of the steps that ended in a window, 0-1."""
-    return (
-        f"{rate_by_run('training_model_flops_total', window)}\n"
-        f"  / ({rate_by_run('training_step_seconds_sum', window)} > 0)\n"
-        f"  / {_PEAK}"
-    )
-
-
-def _share_by_rank(phases: str) -> str:
-    """Share of each rank's wall clock in these phases, 0-1."""
-    matcher = f'phase=~"{phases}"' if "|" in phases else f'phase="{phases}"'
-    return (
-        f"sum by (run, rank) (rate(training_phase_seconds_total{{{matcher}}}[{WINDOW}]))\n"
-        f"  / (sum by (run, rank) (rate(training_phase_seconds_total[{WINDOW}])) > 0)"
-    )
-
-
-def _pace() -> str:
-    """Work of each rank for the same progress, which is the bytes it moved in collectives: as many in every step.
-
-    Nodes are scraped seconds apart. While a fault sets in or ends, the share of a minute spent working differs between
-    nodes for that alone; both of these come from one scrape. A source that counts no bytes is compared by the share.
-    """
-    return (
-        f'sum by (run, rank) (rate(training_phase_seconds_total{{phase=~"{WORK}"}}[{WINDOW}]))\n'
-        "/ (\n"
-        f"  sum by (run, rank) (rate(training_collective_bytes_total[{WINDOW}])) > 0\n"
-        "  or\n"
-        f"  sum by (run, rank) (rate(training_phase_seconds_total[{WINDOW}])) > 0\n"
-        ")"
-    )
-
-
-def _mean_over_gpus(metric: str) -> str:
-    """Mean over the run's GPUs of each board's mean over the window; rows that share a board (MIG) count once.
-
-    `training_rank_info` stands on the many side of the join: while a run is replaced, two runs may name one GPU for a
-    few seconds, and the rule still evaluates.
-    """
-    return (
-        "avg by (run) (\n"
-        "  training_rank_info * on (UUID) group_left ()\n"
-        f"  max by (UUID) (avg_over_time({metric}[{WINDOW}]))\n"
-        ")"
-    )
-
-
-def _input_late() -> str:
-    """What the ranks wait for data in all, as if one were late at a time; or less, where they are late together.
-
-    A late batch costs *every* rank the same: the late one waits for data, the others wait for it. So the sum over
-    ranks is held to what each of them spends on the two, which also keeps out waiting that has another cause.
-    """
-    waiting = (
-        f"{DATA_WAIT}\n"
-        "  + (\n"
-        f"{indent(_share_by_rank('collective_wait'), '    ')}\n"
-        "    or\n"
-        f"{indent(_share_by_rank('collective'), '    ')}\n"
-        "  )"
-    )
-    return (
-        "min by (run) (\n"
-        f'  label_replace(sum by (run) (clamp_min({DATA_WAIT} - {HANDOVER}, 0)), "bound", "sum", "", "")\n'
-        "  or\n"
-        f'  label_replace(\n    min by (run) (\n{indent(waiting, "      ")}\n    ),\n    "bound", "each", "", ""\n  )\n'
-        ")"
-    )
-
-
-_PEAK = "(max by (run) (training_peak_flops_per_second) > 0)"  # already the sum over the run's GPUs
 _DEVICE = (
     ("DCGM_FI_DEV_GPU_UTIL", "GPU utilization, percent: time with any kernel resident"),
     ("DCGM_FI_PROF_SM_ACTIVE", "SM activity, 0-1: SM cycles with a warp resident"),
@@ -126,51 +52,19 @@ MFU_BEST = f"run:training_mfu:max{BEST}"
 PHASE_SHARE = f"run:training_phase_share:ratio_rate{WINDOW}"
 STEP_SECONDS = f"run:training_step_seconds:mean_rate{WINDOW}"
 INPUT_LATE = f"run:training_input_late:ratio_rate{WINDOW}"
+INPUT_LATE_PER_BYTE = f"run:training_input_late:per_byte_rate{WINDOW}"
 EXPOSED = f"run:training_communication_exposed:ratio_rate{WINDOW}"
+EXPOSED_PER_BYTE = f"run:training_communication_exposed:per_byte_rate{WINDOW}"
 WORK_SECONDS = f"rank:training_work_seconds:mean_rate{WINDOW}"
 WORK_EXCESS = f"rank:training_work_excess:ratio_rate{WINDOW}"
 COLLECTIVE_EXCESS = f"rank:training_collective_excess:ratio_rate{WINDOW}"
 DATA_WAIT = f"rank:training_data_wait:ratio_rate{WINDOW}"
 
-_BASE: tuple[Recording, ...] = (
-    Recording(
-        STEP_SECONDS,
-        f"{rate_by_run('training_step_seconds_sum')}\n  / ({rate_by_run('training_step_seconds_count')} > 0)",
-        "Mean duration of the steps that ended in the window, seconds.",
-    ),
-    Recording(
-        DATA_WAIT,
-        _share_by_rank("data_wait"),
-        "Share of its wall clock that a rank waits for a batch, 0-1.",
-    ),
-)
-"""What other rules build on: rules of a group are evaluated in the order in which they stand."""
-
-RANK_RECORDINGS: tuple[Recording, ...] = (
-    Recording(
-        WORK_SECONDS,
-        f"{_share_by_rank(WORK)}\n  * on (run) group_left () {STEP_SECONDS}",
-        "Seconds per step that a rank spends on its own work: copy to the device, forward, backward.",
-    ),
-    Recording(
-        WORK_EXCESS,
-        f"(\n{indent(_pace(), '  ')}\n)\n/ on (run) group_left ()\n"
-        f"(quantile by (run) (0.5,\n{indent(_pace(), '  ')}\n) > 0)\n- 1",
-        "How much longer a rank works on a step than the median of its peers, as a ratio: 0.5 is half as long again.",
-    ),
-    Recording(
-        COLLECTIVE_EXCESS,
-        f"{_share_by_rank(COMMUNICATION)}\n"
-        f"  - on (run) group_left () min by (run) (\n{indent(_share_by_rank(COMMUNICATION), '    ')}\n  )",
-        "Share of wall clock in collectives beyond the least of the ranks, 0-1: 0 is the rank that is waited for.",
-    ),
-)
-
 RUN_RECORDINGS: tuple[Recording, ...] = (
     Recording(MFU, mfu(), "Model FLOPs utilization of the steps that ended in the window, 0-1."),
     Recording(
         f"run:training_mfu_wall:ratio_rate{WINDOW}",
-        f"{rate_by_run('training_model_flops_total')}\n  / {_PEAK}",
+        f"{rate_by_run('training_model_flops_total')}\n  / {PEAK}",
         "The same against wall clock, 0-1: it also pays for the time in which no step ran.",
     ),
     Recording(
@@ -185,19 +79,34 @@ RUN_RECORDINGS: tuple[Recording, ...] = (
         "Share of the ranks' wall clock in each phase, 0-1; the phases of a run add up to 1.",
     ),
     Recording(
+        STEP_SECONDS,
+        f"{rate_by_run('training_step_seconds_sum')}\n  / ({rate_by_run('training_step_seconds_count')} > 0)",
+        "Mean duration of the steps that ended in the window, seconds.",
+    ),
+    Recording(
         f"run:training_tokens_per_gpu:rate{WINDOW}",
         f"{rate_by_run('training_tokens_total')}\n  / count by (run) (training_rank_info)",
         "Tokens per second and GPU, against wall clock.",
     ),
     Recording(
         INPUT_LATE,
-        _input_late(),
+        input_late(CLOCK),
         "Share of wall clock that late batches cost the job, 0-1, on whichever ranks they are late.",
     ),
     Recording(
+        INPUT_LATE_PER_BYTE,
+        input_late(PROGRESS),
+        "The same in seconds per byte moved in collectives, to compare with other minutes of the same job.",
+    ),
+    Recording(
         EXPOSED,
-        f"min by (run) (\n{indent(_share_by_rank('collective'), '  ')}\n)",
+        exposed(CLOCK),
         "Share of wall clock in exposed communication, 0-1; of the rank that has least, so without waiting for peers.",
+    ),
+    Recording(
+        EXPOSED_PER_BYTE,
+        exposed(PROGRESS),
+        "The same in seconds per byte moved in collectives, to compare with other minutes of the same job.",
     ),
     Recording(
         f"run:training_bus_bandwidth:max_rate{WINDOW}",
@@ -210,11 +119,39 @@ RUN_RECORDINGS: tuple[Recording, ...] = (
     *(
         Recording(
             f"run:{metric}:avg{WINDOW}",
-            _mean_over_gpus(metric),
+            mean_over_gpus(metric),
             f"Mean over the run's GPUs and the window of {what}.",
         )
         for metric, what in _DEVICE
     ),
 )
 
-RECORDINGS = _BASE + RANK_RECORDINGS + RUN_RECORDINGS
+_WORK_PER_PROGRESS = ratio(of_rank(WORK), PROGRESS)
+_COMMUNICATING = ratio(of_rank(COMMUNICATION), CLOCK)
+
+RANK_RECORDINGS: tuple[Recording, ...] = (
+    Recording(
+        WORK_SECONDS,
+        f"{ratio(of_rank(WORK), CLOCK)}\n* on (run) group_left () {STEP_SECONDS}",
+        "Seconds per step that a rank spends on its own work: copy to the device, forward, backward.",
+    ),
+    Recording(
+        WORK_EXCESS,
+        f"(\n{indent(_WORK_PER_PROGRESS, '  ')}\n)\n/ on (run) group_left () (quantile by (run) (0.5,\n"
+        f"{indent(_WORK_PER_PROGRESS, '  ')}\n) > 0)\n- 1",
+        "How much longer a rank works on a step than the median of its peers, as a ratio: 0.5 is half as long again.",
+    ),
+    Recording(
+        COLLECTIVE_EXCESS,
+        f"{_COMMUNICATING}\n- on (run) group_left () min by (run) (\n{indent(_COMMUNICATING, '  ')}\n)",
+        "Share of wall clock in collectives beyond the least of the ranks, 0-1: 0 is the rank that is waited for.",
+    ),
+    Recording(
+        DATA_WAIT,
+        ratio(of_rank("data_wait"), CLOCK),
+        "Share of its wall clock that a rank waits for a batch, 0-1.",
+    ),
+)
+
+RECORDINGS = RUN_RECORDINGS + RANK_RECORDINGS
+"""In the order in which they are evaluated: what another is made of comes before it."""

@@ -5,16 +5,16 @@ from __future__ import annotations
 from diagnosis import thresholds as limit
 from rulebook.alert import Alert
 from rulebook.profile import Profile, duration
+from rulebook.promql import BEST, WINDOW, mfu
 from rulebook.recording import (
-    BEST,
     EXPOSED,
+    EXPOSED_PER_BYTE,
     INPUT_LATE,
+    INPUT_LATE_PER_BYTE,
     MFU_BEST,
     PHASE_SHARE,
     STEP_SECONDS,
-    WINDOW,
     WORK_EXCESS,
-    mfu,
 )
 
 _STOPPED = 'phase=~"checkpoint|stall"'
@@ -80,7 +80,7 @@ def _input_starved() -> Alert:
         set="training",
         severity="warning",
         about="What late batches cost the whole job, wherever they are late: the mean over ranks hides a tail.",
-        expr=_risen(INPUT_LATE, by=limit.DATA_WAIT_HIGH, bound=limit.INPUT_BOUND),
+        expr=_risen(INPUT_LATE, INPUT_LATE_PER_BYTE, by=limit.DATA_WAIT_HIGH, bound=limit.INPUT_BOUND),
         summary="The job waits for its input.",
         description=(
             "Late batches cost run {{ $labels.run }} {{ $value | humanizePercentage }} of its time. A rank that gets "
@@ -95,7 +95,7 @@ def _communication_exposed() -> Alert:
         set="training",
         severity="warning",
         about="Transfer that computing does not hide. The least of the ranks, so that waiting for a slow peer is out.",
-        expr=_risen(EXPOSED, by=limit.COMMUNICATION_RISE, bound=limit.COLLECTIVE_HIGH),
+        expr=_risen(EXPOSED, EXPOSED_PER_BYTE, by=limit.COMMUNICATION_RISE, bound=limit.COLLECTIVE_HIGH),
         summary="The job waits for its network.",
         description=(
             "Every rank of run {{ $labels.run }} spends at least {{ $value | humanizePercentage }} of its time in "
@@ -104,9 +104,12 @@ def _communication_exposed() -> Alert:
     )
 
 
-def _risen(series: str, *, by: float, bound: float) -> str:
-    """Above the job's own least of the last 15 minutes by so much, or above a bound whatever the job is used to."""
-    return f"{series} > {by:g} + min_over_time({series}[{BEST}])\nor\n{series} > {bound:g}"
+def _risen(share: str, per_byte: str, *, by: float, bound: float) -> str:
+    """A share of wall clock that has grown by so much over the job's own least, or is beyond a bound in any case.
+
+    How far it has grown is measured per byte moved: a share also falls, and comes back, when other things slow the job.
+    """
+    return f"{share} * (1 - min_over_time({per_byte}[{BEST}]) / {per_byte}) > {by:g}\nor\n{share} > {bound:g}"
 
 
 def _grad_norm_exploding() -> Alert:

@@ -57,6 +57,14 @@ def test_stalls_and_long_checkpoints_fire_nothing(seed: int, tmp_path: Path) -> 
     assert not (problems := ask(stored, [fired((), until=900)], folder=tmp_path)), problems
 
 
+def test_a_checkpoint_of_a_job_that_waits_in_the_open_fires_nothing(tmp_path: Path) -> None:
+    """While it is written, the job waits for neither data nor network, and afterwards as long as ever."""
+    spec = preset("anatomy-32gpu")
+    spec = replace(spec, training=replace(spec.training, checkpoint_every_steps=2400, checkpoint_seconds=20.0))
+    stored = scraped(start(spec, seed=SEED), seconds=216)
+    assert not (problems := ask(stored, [fired((), until=215)], folder=tmp_path)), problems
+
+
 def test_a_new_job_in_place_of_another_fires_nothing(tmp_path: Path) -> None:
     """From 4 GPUs to 32 of another model and back; runs end while their series are still within every range."""
     stored = scraped(start(preset("workshop-4gpu"), seed=SEED, run="first"), seconds=90)

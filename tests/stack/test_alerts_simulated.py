@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,14 @@ def test_alerts_end_after_the_fault(kind: str, tmp_path: Path) -> None:
     stored = scraped(run, seconds=BEGINS + 60 + 121)
     questions = (firing(case.fires, at=BEGINS + 60), firing((), at=BEGINS + 60 + 120))
     assert not (problems := ask(stored, questions, folder=tmp_path)), problems
+
+
+def test_waiting_as_ever_is_not_worse_for_having_been_less_of_the_time(tmp_path: Path) -> None:
+    """This job waits in the open for data and network: while a rank is slow, a smaller share of a longer step."""
+    case = replace(expected("straggler")[0], params={"slowdown": 4.0})
+    run = start(preset("anatomy-32gpu"), seed=SEED, faults=[fault("straggler", case, lasts=60)])
+    stored = scraped(run, seconds=BEGINS + 60 + 91)
+    assert not (problems := ask(stored, [fired(case.fires, until=BEGINS + 60 + 90)], folder=tmp_path)), problems
 
 
 def test_a_straggler_is_found_half_a_minute_after_the_job_began(tmp_path: Path) -> None:
