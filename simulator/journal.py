@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -69,10 +70,12 @@ class Journal:
             detail=event.detail,
         )  # fmt: skip
 
-    def after(self, seq: int) -> list[Entry]:
-        """Entries newer than `seq` that are still kept, oldest first."""
+    def after(self, seq: int, *, most: int | None = None) -> list[Entry]:
+        """Entries newer than `seq` that are still kept, oldest first; the first `most` of them."""
         with self._changed:
-            return [entry for entry in self._entries if entry.seq > seq]
+            # Numbers have no gaps: how many to leave out follows from the first one.
+            begin = max(0, seq + 1 - self._entries[0].seq) if self._entries else 0
+            return list(islice(self._entries, begin, None if most is None else begin + most))
 
     def wait_after(self, seq: int, *, timeout_seconds: float) -> list[Entry]:
         """As `after`, but waits until there is one, the time is over, or the journal is closed."""

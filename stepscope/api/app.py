@@ -11,6 +11,7 @@ from starlette.routing import Route
 from stepscope import __version__
 from stepscope.api import document, handlers
 from stepscope.api.body import StrictBody
+from stepscope.api.crowd import Crowd
 from stepscope.api.guard import Guard
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
@@ -59,6 +60,7 @@ def create_app(lab: Lab) -> FastAPI:
     handlers.install(app, _methods)
     # The last one added is the first to see a request.
     app.add_middleware(handlers.CrashReport)
+    app.add_middleware(Crowd)
     app.add_middleware(StrictBody)
     app.add_middleware(HeadAsGet)
     app.add_middleware(Guard, settings=lab.settings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -15,20 +16,29 @@ from exporter.pages import Pages
 from simulator.engine import Engine
 from stepscope import __version__
 from stepscope.api.app import create_app
+from stepscope.api.connection import BACKLOG, LabProtocol, check_all
 from stepscope.api.lab import Lab
 from stepscope.api.settings import Settings, SettingsError
 from stepscope.api.stream import EventHub
 
+KEEP_ALIVE_SECONDS = 8
+"""Between two requests on a connection: longer than the five seconds at which Prometheus asks."""
 GRACE_SECONDS = 2
 """What running requests get to finish when the lab stops."""
 
 
 class LabServer(uvicorn.Server):
-    """uvicorn, which ends the event streams before it waits for connections: they would last for ever."""
+    """uvicorn, which looks after its connections, and ends the event streams before it waits for them to close."""
 
     def __init__(self, config: uvicorn.Config, hub: EventHub) -> None:
         super().__init__(config)
         self._hub = hub
+
+    async def on_tick(self, counter: int) -> bool:
+        """Called ten times a second."""
+        if counter % 10 == 0:
+            check_all(self.server_state.connections, asyncio.get_running_loop().time())
+        return await super().on_tick(counter)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop serving."""
@@ -45,7 +55,9 @@ def run(settings: Settings, engine: Engine, *, out: TextIO = sys.stderr) -> int:
     app = create_app(Lab(engine, Pages(engine, version=__version__), settings))
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=LabProtocol,
+        backlog=min(BACKLOG, LabProtocol.most),
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -82,7 +94,7 @@ def _listen(settings: Settings) -> socket.socket:
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         dual = family is socket.AF_INET6 and settings.host == "::" and socket.has_dualstack_ipv6()
-        listener = socket.create_server(address[:2], family=family, backlog=256, dualstack_ipv6=dual)
+        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=dual)
         # asyncio sets this only on sockets of its own; without it each answer waits 40 ms for an acknowledgement.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener
@@ -108,3 +120,5 @@ def _greet(settings: Settings, listener: socket.socket, out: TextIO) -> None:
 
 def _quiet_uvicorn() -> None:
     logging.getLogger("uvicorn").setLevel(logging.WARNING)
+    # Its warnings are about what clients do, once for each time that they do it.
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

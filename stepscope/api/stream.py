@@ -10,16 +10,20 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import anyio
+import anyio.lowlevel
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from simulator.journal import Entry, Journal
+from stepscope.api.connection import ABORT
 from stepscope.api.lab import not_ready
 
 MOST_VIEWERS = 32
 QUEUE_ENTRIES = 256
 """Entries that wait for one viewer at most; one that falls further behind is dropped."""
+BATCH_ENTRIES = 64
+"""Old entries sent in one go; others get their turn between two of them."""
 KEEP_ALIVE_SECONDS = 15.0
 
 _log = logging.getLogger("stepscope.api")
@@ -116,6 +120,7 @@ class EventStream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send what was missed, then what comes."""
         viewer = self._viewer
+        abort = scope.get("extensions", {}).get(ABORT)
         try:
             with viewer.gone:
                 await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -123,15 +128,16 @@ class EventStream(Response):
                     tasks.start_soon(_watch, receive, tasks.cancel_scope)
                     await self._feed(viewer, send)
                     tasks.cancel_scope.cancel()
+            if viewer.gone.cancel_called and abort is not None:
+                # What it has not read would keep the connection open for as long as it likes.
+                abort()
+                await _until_gone(receive)
         finally:
             self._hub.leave(viewer)
 
     async def _feed(self, viewer: Viewer, send: Send) -> None:
-        seq = self._after
         await _write(send, ": the lab's event log\n\n")
-        for entry in self._hub.journal.after(seq):
-            seq = entry.seq
-            await _write(send, _text(entry))
+        seq = await self._replay(send)
         while True:
             try:
                 with anyio.fail_after(self._keep_alive):
@@ -142,20 +148,43 @@ class EventStream(Response):
                 break
             else:
                 if entry.seq > seq:
+                    await _write(send, _texts([entry], after=seq))
                     seq = entry.seq
-                    await _write(send, _text(entry))
         await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _replay(self, send: Send) -> int:
+        """Send what is in the log already, and return the number of its last entry."""
+        journal, seq = self._hub.journal, self._after
+        known: int | None = seq
+        if seq > journal.last_seq:
+            # The number is of a log before this one: nothing of this one is known there.
+            seq, known = 0, None
+        while entries := journal.after(seq, most=BATCH_ENTRIES):
+            await _write(send, _texts(entries, after=known))
+            seq = known = entries[-1].seq
+            # Writing to a client that has room, or has gone, does not wait for anything.
+            await anyio.lowlevel.checkpoint()
+        return seq
 
 
 async def _watch(receive: Receive, scope: anyio.CancelScope) -> None:
+    await _until_gone(receive)
+    scope.cancel()
+
+
+async def _until_gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    scope.cancel()
 
 
 async def _write(send: Send, text: str) -> None:
     await send({"type": "http.response.body", "body": text.encode(), "more_body": True})
 
 
-def _text(entry: Entry) -> str:
-    return f"id: {entry.seq}\ndata: {json.dumps(asdict(entry))}\n\n"
+def _texts(entries: Sequence[Entry], *, after: int | None) -> str:
+    """The entries as the viewer gets them that has seen those up to `after`; None where the log is not the same."""
+    missed = after is None or entries[0].seq > after + 1
+    mark = f"event: missed\ndata: {json.dumps({'missed': True, 'next_seq': entries[0].seq})}\n\n" if missed else ""
+    return mark + "".join(
+        f"id: {entry.seq}\ndata: {json.dumps(asdict(entry), ensure_ascii=False)}\n\n" for entry in entries
+    )

@@ -24,9 +24,14 @@ class LiveLab:
 
 
 @contextmanager
-def running(*arguments: str) -> Iterator[LiveLab]:
-    """`stepscope lab` until the block is left; it is killed if it does not leave by itself."""
+def running(*arguments: str, open_files: int | None = None) -> Iterator[LiveLab]:
+    """`stepscope lab` until the block is left; it is killed if it does not leave by itself.
+
+    `open_files` is what its process may have open at once.
+    """
     command = [sys.executable, "-m", "stepscope", "lab", "--port", "0", *arguments]
+    if open_files is not None:
+        command = ["sh", "-c", f'ulimit -n {open_files} && exec "$@"', "sh", *command]
     environ = {name: value for name, value in os.environ.items() if not name.startswith("STEPSCOPE_")}
     environ |= {"STEPSCOPE_TOKEN": TOKEN, "PYTHONPATH": str(ROOT)}
     process = subprocess.Popen(command, env=environ, cwd=ROOT, stderr=subprocess.PIPE, text=True)

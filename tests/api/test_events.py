@@ -41,6 +41,22 @@ def test_what_has_been_dropped_is_said(bench: Bench) -> None:
     assert bench.get(f"/v1/events?after={found['events'][0]['seq']}")["missed"] is False
 
 
+def test_a_number_of_a_log_before_this_one_gets_the_whole_log(bench: Bench) -> None:
+    bench.put_fault("slow")
+    whole = bench.get("/v1/events")
+    assert bench.get("/v1/events?after=5000") == whole | {"missed": True}
+
+
+def test_the_log_can_be_read_in_pieces(bench: Bench) -> None:
+    journal = bench.engine.journal
+    for _ in range(10):
+        journal.add(bench.engine._run, "noise")
+    assert [entry.seq for entry in journal.after(0, most=3)] == [1, 2, 3]
+    assert [entry.seq for entry in journal.after(3, most=3)] == [4, 5, 6]
+    assert [entry.seq for entry in journal.after(10, most=3)] == [11]
+    assert journal.after(11) == journal.after(99) == []
+
+
 @pytest.mark.parametrize("query", ["after=-1", "after=x", "after=", "after=1&after=2", "since=1"])
 @pytest.mark.parametrize("path", ["/v1/events", "/v1/events/stream"])
 def test_a_bad_place_in_the_log_is_refused(bench: Bench, path: str, query: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import socket
+from contextlib import ExitStack, suppress
 from urllib.request import Request, urlopen
 
 import pytest
@@ -46,6 +47,25 @@ def test_a_lab_leaves_with_a_viewer_that_does_not_read() -> None:
             assert viewer.recv(16).startswith(b"HTTP/1.1 200")
             lab.process.send_signal(signal.SIGTERM)
             assert lab.process.wait(PATIENCE) == 0
+
+
+def test_sockets_that_ask_for_nothing_stop_nobody() -> None:
+    with running(open_files=256) as lab:
+        port = int(lab.url.rpartition(":")[2])
+        with ExitStack() as sockets:
+            for index in range(400):
+                idle = sockets.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
+                if index % 2:
+                    with suppress(OSError):
+                        idle.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+            for path in ("/healthz", "/v1/state", "/metrics/run"):
+                assert _get(lab.url + path)
+            lab.process.send_signal(signal.SIGTERM)
+            assert lab.process.wait(PATIENCE) == 0
+        assert lab.process.stderr is not None
+        log = lab.process.stderr.read()
+        assert "Traceback" not in log
+        assert "WARNING" not in log
 
 
 def test_ctrl_c_is_an_ordinary_end() -> None:

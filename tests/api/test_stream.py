@@ -9,13 +9,17 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from starlette.types import Message
 
+from simulator.journal import Journal
+from stepscope.api.connection import ABORT
 from stepscope.api.problems import ProblemError
-from stepscope.api.stream import MOST_VIEWERS, QUEUE_ENTRIES, EventHub, EventStream
+from stepscope.api.stream import BATCH_ENTRIES, MOST_VIEWERS, QUEUE_ENTRIES, EventHub, EventStream
 from tests.api.conftest import Bench
 
+KEPT = 20 * BATCH_ENTRIES
 PATIENCE = 20
 """Seconds after which a hung test fails; none passes by waiting for it."""
 
@@ -40,7 +44,13 @@ class Watcher:
     @property
     def events(self) -> list[dict[str, Any]]:
         text = b"".join(message.get("body", b"") for message in self.sent).decode()
-        return [json.loads(line.removeprefix("data: ")) for line in text.splitlines() if line.startswith("data: ")]
+        blocks = [block for block in text.split("\n\n") if block.startswith("id: ")]
+        return [json.loads(block.partition("\ndata: ")[2]) for block in blocks]
+
+    @property
+    def missed(self) -> int:
+        """How often it was told that entries are gone."""
+        return sum(message.get("body", b"").count(b"event: missed\n") for message in self.sent)
 
     async def until(self, done: Callable[[], bool]) -> None:
         with anyio.fail_after(PATIENCE):
@@ -116,7 +126,7 @@ def test_every_entry_comes_once(bench: Bench) -> None:
 
 def test_a_silent_log_sends_signs_of_life(bench: Bench) -> None:
     async def body() -> None:
-        async with watching(bench, after=99, keep_alive_seconds=0.001) as (_, watcher, _):
+        async with watching(bench, after=1, keep_alive_seconds=0.001) as (_, watcher, _):
             await watcher.until(lambda: sum(b"still here" in m.get("body", b"") for m in watcher.sent) >= 3)
 
     run(body)
@@ -147,7 +157,8 @@ def test_a_viewer_that_stops_reading_is_dropped(bench: Bench, caplog: pytest.Log
         answer = EventStream(hub, after=0)
 
         async def serve() -> None:
-            await answer({"type": "http"}, watcher.receive, watcher.send)
+            scope = {"type": "http", "extensions": {ABORT: watcher.left.set}}
+            await answer(scope, watcher.receive, watcher.send)
             ended.set()
 
         async with anyio.create_task_group() as tasks:
@@ -159,6 +170,7 @@ def test_a_viewer_that_stops_reading_is_dropped(bench: Bench, caplog: pytest.Log
             hub.publish([entry])
             with anyio.fail_after(PATIENCE):
                 await ended.wait()
+        assert watcher.left.is_set(), "its connection was cut off"
         assert hub.viewers == 0
 
     with caplog.at_level(logging.WARNING):
@@ -211,5 +223,62 @@ def test_the_route_streams_until_the_lab_stops(bench: Bench) -> None:
             await watcher.until(lambda: bool(watcher.events))
             bench.app.state.hub.close()
         assert watcher.sent[-1]["more_body"] is False
+
+    run(body)
+
+
+def full(bench: Bench) -> Bench:
+    """The lab with as many entries in its log as are kept, and five that are gone."""
+    bench.engine.journal = Journal(now=bench.clock.time, entries=KEPT)
+    for _ in range(KEPT + 5):
+        bench.engine.journal.add(bench.engine._run, "noise")
+    return bench
+
+
+def test_whoever_leaves_gets_no_more_of_the_past(bench: Bench) -> None:
+    async def body() -> None:
+        async with watching(full(bench), after=0) as (_, watcher, ended):
+            await watcher.until(lambda: bool(watcher.events))
+            watcher.left.set()
+            with anyio.fail_after(PATIENCE):
+                await ended.wait()
+            assert len(watcher.events) <= 3 * BATCH_ENTRIES
+
+    run(body)
+
+
+def test_others_get_their_turn_while_the_past_is_sent(bench: Bench) -> None:
+    async def body() -> None:
+        async with watching(full(bench), after=0) as (_, watcher, _):
+            turns = 0
+            with anyio.fail_after(PATIENCE):
+                while len(watcher.events) < KEPT:
+                    turns += 1
+                    await anyio.lowlevel.checkpoint()
+            assert turns >= KEPT // BATCH_ENTRIES
+            assert [event["seq"] for event in watcher.events] == list(range(6, KEPT + 6))
+
+    run(body)
+
+
+@pytest.mark.parametrize(("after", "missed"), [(0, 1), (4, 1), (5, 0), (6, 0), (KEPT + 5, 0)])
+def test_what_is_gone_is_said_once(bench: Bench, after: int, missed: int) -> None:
+    async def body() -> None:
+        async with watching(full(bench), after=after) as (_, watcher, _):
+            await watcher.until(lambda: len(watcher.events) == min(KEPT, KEPT + 5 - after))
+            bench.put_fault("slow")
+            await watcher.until(lambda: any(event["event"] == "created" for event in watcher.events))
+            assert watcher.missed == missed
+
+    run(body)
+
+
+def test_a_number_of_a_log_before_this_one_begins_at_the_start_and_says_so(bench: Bench) -> None:
+    async def body() -> None:
+        async with watching(bench, after=5_000) as (_, watcher, _):
+            bench.put_fault("slow")
+            await watcher.until(lambda: len(watcher.events) >= 2)
+            assert watcher.missed == 1
+            assert [event["seq"] for event in watcher.events][:2] == [1, 2]
 
     run(body)

@@ -31,4 +31,4 @@ class EventList(Shape):
     last_seq: Count
     """Ask with this as `after` for what comes next."""
     missed: bool
-    """Whether events after the one asked for are gone from the log."""
+    """Whether events after the one asked for are gone from the log, or the log is another one by now."""

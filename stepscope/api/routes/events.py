@@ -19,17 +19,24 @@ from stepscope.api.stream import EventHub, EventStream
 router = v1("events")
 stream_router = v1("events", media_type="text/event-stream")
 
-After = Annotated[Whole | None, Query(description="Only events with a larger `seq`.")]
+After = Annotated[
+    Whole | None,
+    Query(description="Only events with a larger `seq`; one larger than all there are is of a lab before this one."),
+]
 
 
 @router.get("/events", responses=problems(*READ))
 def list_events(lab: CurrentLab, after: After = None) -> EventList:
     """The log, oldest first: at most the newest 10,000 entries are kept."""
-    entries = lab.engine.journal.after(after or 0)
+    known, last = after or 0, lab.engine.journal.last_seq
+    # A number that is not given out yet is of a log before this one, of which nothing is left.
+    of_another_log = known > last
+    known = 0 if of_another_log else known
+    entries = lab.engine.journal.after(known)
     return EventList(
         events=[EventView.model_validate(asdict(entry)) for entry in entries],
-        last_seq=max(after or 0, entries[-1].seq if entries else 0),
-        missed=bool(entries) and entries[0].seq > (after or 0) + 1,
+        last_seq=entries[-1].seq if entries else known,
+        missed=of_another_log or (bool(entries) and entries[0].seq > known + 1),
     )
 
 
@@ -39,7 +46,8 @@ def list_events(lab: CurrentLab, after: After = None) -> EventList:
     responses=problems(*READ, 503)
     | {
         200: {
-            "description": "Server-sent events; `data` is one entry of the log as JSON, `id` its `seq`.",
+            "description": "Server-sent events; `data` is one entry of the log as JSON, `id` its `seq`. Where entries "
+            "are gone, or the lab was started again since, an event `missed` comes before the next one.",
             "content": {"text/event-stream": {"schema": {"type": "string"}}},
         }
     },
