@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException
+from ipaddress import ip_address
 from typing import TypeAlias
 
 from stepscope.cli.doctor.check import Check, Status
@@ -65,7 +66,7 @@ def _judge(held: Held, *, needed: bool, before: dict[int, str]) -> Check:
     if held.holder == OTHER:
         return Check(name, bad, f"{number} ({port.key}) is taken by another program", _another(port))
     if held.holder == ELSEWHERE:
-        found = f"{port.host} is not an address of this machine"
+        found = f"{port.host} is not an IP address of this machine"
         return Check(name, bad, found, "set BIND in .env to one that the others reach, or to 127.0.0.1")
     return Check(name, bad, f"{number} ({port.key}) cannot be had: {held.holder}", _another(port))
 
@@ -93,13 +94,17 @@ def _holder(service: str, host: str, number: int) -> Holder:
 
 def _bindable(host: str, number: int) -> Holder:
     try:
+        # For a name Docker would publish the port on every address.
+        ip_address(host)
+    except ValueError:
+        return ELSEWHERE
+    try:
         with socket.create_server((host, number), family=socket.AF_INET6 if ":" in host else socket.AF_INET):
             return FREE
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             return OTHER
-        # Negative numbers are those of name resolution.
-        if error.errno is not None and (error.errno == errno.EADDRNOTAVAIL or error.errno < 0):
+        if error.errno == errno.EADDRNOTAVAIL:
             return ELSEWHERE
         # Python adds the address to the system's words.
         return (error.strerror or type(error).__name__).partition(" (")[0].lower()

@@ -66,7 +66,14 @@ def test_a_port_that_cannot_be_had(monkeypatch: pytest.MonkeyPatch, number: int,
 
 
 @pytest.mark.parametrize(
-    ("host", "holder"), [("0.0.0.0", OURS), ("127.0.0.1", OURS), ("192.0.2.1", ELSEWHERE), ("no such", ELSEWHERE)]
+    ("host", "holder"),
+    [
+        ("0.0.0.0", OURS),
+        ("127.0.0.1", OURS),
+        ("192.0.2.1", ELSEWHERE),
+        ("no such", ELSEWHERE),
+        ("localhost", ELSEWHERE),
+    ],
 )
 def test_other_addresses_of_this_machine(serving: Serving, host: str, holder: str) -> None:
     number = serving(Answer(200, "application/json", LAB)).rpartition(":")[2]
@@ -81,7 +88,7 @@ def test_other_addresses_of_this_machine(serving: Serving, host: str, holder: st
         (Held(port("lab", 8000), OTHER), False, "problem", "stepscope lab --port 8001, LAB_PORT=8001 in .env"),
         (Held(port("lab", 80), "permission denied"), False, "problem", "80 (key) cannot be had: permission denied"),
         (Held(port("lab", 80), "permission denied"), False, "problem", "stepscope lab --port 8001"),
-        (Held(port("grafana", 80), ELSEWHERE), True, "problem", "127.0.0.1 is not an address of this machine"),
+        (Held(port("grafana", 80), ELSEWHERE), True, "problem", "127.0.0.1 is not an IP address of this machine"),
         (Held(port("lab", 0), FREE), False, "ok", "asks for any free one"),
         (Held(Port("lab", "http", "LAB_PORT"), FREE), False, "problem", "LAB_PORT: 'http' is not a port"),
         (Held(port("grafana", 3000), OTHER), True, "problem", "GRAFANA_PORT=3001 in .env"),
