@@ -36,6 +36,15 @@ def mfu(window: str = WINDOW) -> str:
     )
 
 
+def per_wall_clock(metric: str) -> str:
+    """Increase of a counter of the run per second of its own wall clock, per GPU.
+
+    Its clock is the sum of its phases and as old as the run: `rate()` alone would divide a young run's counters by the
+    whole window.
+    """
+    return f"{rate_by_run(metric)}\n  / ({rate_by_run('training_phase_seconds_total')} > 0)"
+
+
 def of_rank(phases: str = "") -> str:
     """Seconds per second that each rank is in these phases; in all of them by default, which is its wall clock."""
     matcher = f'{{phase=~"{phases}"}}' if "|" in phases else f'{{phase="{phases}"}}' if phases else ""
@@ -60,17 +69,14 @@ def ratio(parts: str, whole: str) -> str:
 
 
 def mean_over_gpus(metric: str) -> str:
-    """Mean over the run's GPUs of each board's mean over the window; rows that share a board (MIG) count once.
+    """Mean over the run's GPUs and the window; rows that share a board (MIG) count once.
 
     `training_rank_info` stands on the many side of the join: while a run is replaced, two runs may name one GPU for a
-    few seconds, and the rule still evaluates.
+    few seconds, and the rule still evaluates. Joined before it is averaged over time: the next run on the same GPUs
+    must not be shown with what they did for the last one.
     """
-    return (
-        "avg by (run) (\n"
-        "  training_rank_info * on (UUID) group_left ()\n"
-        f"  max by (UUID) (avg_over_time({metric}[{WINDOW}]))\n"
-        ")"
-    )
+    joined = f"training_rank_info * on (UUID) group_left () max by (UUID) ({metric})"
+    return f"avg_over_time(\n  (avg by (run) ({joined}))[{WINDOW}:]\n)"
 
 
 def exposed(whole: str) -> str:

@@ -22,6 +22,7 @@ from rulebook.promql import (
     mean_over_gpus,
     mfu,
     of_rank,
+    per_wall_clock,
     rate_by_run,
     ratio,
 )
@@ -64,7 +65,7 @@ RUN_RECORDINGS: tuple[Recording, ...] = (
     Recording(MFU, mfu(), "Model FLOPs utilization of the steps that ended in the window, 0-1."),
     Recording(
         f"run:training_mfu_wall:ratio_rate{WINDOW}",
-        f"{rate_by_run('training_model_flops_total')}\n  / {PEAK}",
+        f"{per_wall_clock('training_model_flops_total')}\n  / ({PEAK} / on (run) count by (run) (training_rank_info))",
         "The same against wall clock, 0-1: it also pays for the time in which no step ran.",
     ),
     Recording(
@@ -85,7 +86,7 @@ RUN_RECORDINGS: tuple[Recording, ...] = (
     ),
     Recording(
         f"run:training_tokens_per_gpu:rate{WINDOW}",
-        f"{rate_by_run('training_tokens_total')}\n  / count by (run) (training_rank_info)",
+        per_wall_clock("training_tokens_total"),
         "Tokens per second and GPU, against wall clock.",
     ),
     Recording(
