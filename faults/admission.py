@@ -9,6 +9,7 @@ from faults import registry
 from faults.effects import Topology
 from faults.errors import FaultError, Problem
 from faults.record import FaultRecord
+from faults.resolved import listing
 from faults.spec import FaultSpec
 
 
@@ -17,12 +18,24 @@ def derived_seed(run_seed: int, name: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{run_seed}/{name}".encode()).digest()[:4], "big")
 
 
+LEAST_INTENSITY = 0.001
+"""What is weaker than this cannot be told from nothing."""
+
+
+def check_intensity(spec: FaultSpec) -> None:
+    """FaultError at /intensity when the fault would do nothing that anybody could see."""
+    if spec.intensity < LEAST_INTENSITY:
+        detail = f"must be at least {LEAST_INTENSITY:g}; a weaker fault would do nothing that could be seen"
+        raise FaultError.at("/intensity", detail)
+
+
 def completed(name: str, spec: FaultSpec, *, topology: Topology, run_seed: int) -> FaultSpec:
     """The spec, checked, with its target and seed filled in.
 
     FaultError `unsupported` when a job of this shape cannot show its kind.
     """
     spec = FaultSpec.from_mapping(spec.to_mapping())
+    check_intensity(spec)
     kind = registry.kind(spec.kind)
     problems = [Problem("/kind", f"{spec.kind} {reason}") for reason in kind.unmet_needs(topology)]
     problems += kind.misfits(spec.params, topology)
@@ -48,4 +61,5 @@ def admitted(
         put_at=put_at,
         created_at=created_at,
         effective_from_step=None if spec.start_after_seconds > 0 else next_step,
+        listed=listing(ranks),
     )

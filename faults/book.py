@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from faults import registry
-from faults.admission import admitted, completed
+from faults.admission import admitted, check_intensity, completed
 from faults.archive import Archive
 from faults.change import FaultChange, changes
 from faults.effects import Effects, Topology
@@ -29,7 +29,8 @@ MAX_EVENTS = 4096
 class FaultBook:
     """All faults of one run. Not thread-safe: whoever runs the job holds the lock.
 
-    `at_seconds` is always simulated seconds since the run began. `now` gives Unix seconds, for `created_at` alone.
+    `at_seconds` is always simulated seconds since the run began. `now` gives the Unix time of the run's clock, by which
+    `created_at` and `expires_at` agree with its seconds.
     Every change is also queued as an event, see `drain_events`.
     """
 
@@ -99,10 +100,12 @@ class FaultBook:
 
     def preview_change(self, name: str, change: FaultChange, *, at_seconds: float, next_step: int) -> FaultRecord:
         """What `change` would return or raise, without doing it."""
-        record = self._live.get(name) or self._archive.find(name)
+        record = self.find(name)
         if record is None:
             raise FaultError.at("/name", "ended long ago; it can be put again", code="over")
-        return change.applied(record, at_seconds=at_seconds, next_step=next_step)
+        changed = change.applied(record, at_seconds=at_seconds, next_step=next_step)
+        check_intensity(changed.spec)
+        return changed
 
     def change(self, name: str, change: FaultChange, *, at_seconds: float, next_step: int) -> FaultRecord:
         """Change a live fault; nothing, and no event, when it is as wished already.
@@ -137,17 +140,23 @@ class FaultBook:
         for name in sorted(self._live):
             self.clear(name, at_seconds=at_seconds, immediate=True, next_step=next_step)
 
-    def abort_all(self, *, at_seconds: float, next_step: int | None = None) -> None:
-        """The run itself ends, and its faults with it."""
+    def abort_all(self, *, at_seconds: float, next_step: int | None = None) -> int:
+        """The run itself ends, and its faults with it; how many of them were live."""
         self._note_time(at_seconds, next_step)
-        for name in sorted(self._live):
+        names = sorted(self._live)
+        for name in names:
             record = replace(self._live[name], told="aborted")
             self._keep(record)
             self._events.append(self._event(record, "aborted", "the run ended"))
+        return len(names)
 
     def get(self, name: str) -> FaultRecord:
         """The fault of that name, live or ended. KeyError when there is none, or none any more."""
         return self._live[name] if name in self._live else self._archive.records[name]
+
+    def find(self, name: str) -> FaultRecord | None:
+        """As `get`, but None for one that ended too long ago to be kept; KeyError for a name never seen."""
+        return self._live[name] if name in self._live else self._archive.find(name)
 
     def list(
         self,
@@ -167,7 +176,7 @@ class FaultBook:
             for _, record in sorted({**self._live, **self._archive.records}.items())
             if (state is None or record.level(at)[0] == state)
             and (kind is None or record.spec.kind == kind)
-            and (rank is None or bool((record.ranks == rank).any()))
+            and (rank is None or record.hits(rank))
         ]
 
     def advance(self, at_seconds: float, step: int) -> tuple[FaultEvent, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -69,7 +70,7 @@ class FaultRecord:
     target_text: str
     put_at: float
     created_at: float
-    """Unix seconds."""
+    """Unix seconds by the clock of the run."""
     effective_from_step: int | None = None
     """First step that can feel the fault as it is now; None until it has started."""
     cleared_at: float | None = None
@@ -81,6 +82,13 @@ class FaultRecord:
     """What that clock had when it last stood. Kept, not summed up, so that no rounding turns time back."""
     told: State = "pending"
     """The state that the last event left it in; one of ENDED is final."""
+    listed: Mapping[str, object] | None = None
+    """`listing` of the ranks, which admission makes once; None: at each showing."""
+
+    def hits(self, rank: int) -> bool:
+        """Whether this rank is among its targets."""
+        index = int(np.searchsorted(self.ranks, rank))
+        return index < len(self.ranks) and int(self.ranks[index]) == rank
 
     def elapsed(self, at_seconds: float) -> float:
         """Seconds on the clock of its schedule, which stands still while the fault is paused."""
@@ -128,7 +136,7 @@ class FaultRecord:
             **self.spec.to_mapping(),
             "state": state,
             "paused": self.is_paused,
-            **listing(self.ranks),
+            **(self.listed or listing(self.ranks)),
             "effective_intensity": self.spec.intensity * level,
             "effective_from_step": self.effective_from_step,
             "created_at": _rfc3339(self.created_at),

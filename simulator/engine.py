@@ -10,10 +10,8 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
-from functools import partial
 
 from faults.book import FaultBook
 from faults.change import FaultChange
@@ -25,9 +23,11 @@ from simulator.history import History, Sample
 from simulator.job import JobSpec
 from simulator.journal import Journal
 from simulator.observation import Tick
-from simulator.predict import Prediction, predict
+from simulator.predict import Prediction
 from simulator.presets import preset as preset_named
+from simulator.preview import question
 from simulator.run import TICK_SECONDS, Run, topology_of
+from simulator.snapshot import Snapshot, Started
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +43,9 @@ class Engine:
     def __init__(self, spec: JobSpec, *, seed: int, run: str | None = None, clock: Clock | None = None) -> None:
         self._clock: Clock = SystemClock() if clock is None else clock
         self._lock = threading.RLock()
+        # Held for moments only, so that readers never wait for a simulated second.
+        self._publishing = threading.Lock()
+        self._starting = threading.Lock()
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None
         self._runs_started = 0
@@ -53,7 +56,7 @@ class Engine:
         """Simulated seconds left out, in all, because the machine could not keep up."""
         self.journal = Journal(now=self._clock.time)
         self.history = History()
-        self._begin(spec, seed=seed, run=run)
+        self._install(self._made(spec, seed=seed, run=run), began=self._clock.time(), due=self._clock.monotonic())
 
     # -- life ---------------------------------------------------------------------------------------------------
 
@@ -81,7 +84,8 @@ class Engine:
                     self._publish(self._run.advance())
                     done += 1
             except Exception as error:
-                self.failure = f"{type(error).__name__}: {error}"
+                with self._publishing:
+                    self.failure = f"{type(error).__name__}: {error}"
                 _log.exception("the engine stopped: the run crashed at step %d", self._run.next_step)
                 self.journal.add(self._run, "engine_failed", detail=self.failure)
         return done
@@ -128,6 +132,24 @@ class Engine:
         """How late the next tick is; 0 while the engine keeps its time."""
         return max(0.0, self._clock.monotonic() - self._next_due())
 
+    def snapshot(self) -> Snapshot | None:
+        """Everything about the newest finished second at once; None before the first."""
+        with self._publishing:
+            tick = self._tick
+            if tick is None:
+                return None
+            due = self._anchor + tick.seconds + TICK_SECONDS
+            return Snapshot(
+                tick=tick,
+                spec=self._run.spec,
+                samples=tuple(self.history.samples()),
+                averages=self.history.averages(peak_flops_per_second=tick.info.peak_flops_per_second),
+                lag_seconds=max(0.0, self._clock.monotonic() - due),
+                skipped_seconds=self.skipped_seconds,
+                last_event=self.journal.last_seq,
+                failure=self.failure,
+            )
+
     def fault_event_counts(self) -> Mapping[tuple[str, str], int]:
         """Number of events by (kind, event) since the process began."""
         return self.journal.fault_counts()
@@ -161,7 +183,7 @@ class Engine:
             run = self._run
             name = name or run.faults.unused_name(spec.kind)
             record, _ = run.faults.preview(name, spec, at_seconds=run.seconds, next_step=run.next_step)
-            shown, ask = _question(run, record)
+            shown, ask = question(run, record)
         # Outside the lock: it costs as much as some dozens of steps, and the engine has a second to keep.
         return shown, ask()
 
@@ -170,7 +192,7 @@ class Engine:
         with self._lock:
             run = self._run
             record = run.faults.preview_change(name, change, at_seconds=run.seconds, next_step=run.next_step)
-            shown, ask = _question(run, record)
+            shown, ask = question(run, record)
         return shown, ask()
 
     def clear_fault(self, name: str, *, immediate: bool = False) -> FaultRecord | None:
@@ -178,10 +200,11 @@ class Engine:
         with self._recording() as run:
             return run.faults.clear(name, at_seconds=run.seconds, immediate=immediate, next_step=run.next_step)
 
-    def get_fault(self, name: str) -> dict[str, object]:
-        """One fault. KeyError when there is none."""
+    def get_fault(self, name: str) -> dict[str, object] | None:
+        """One fault; None for one that ended too long ago to be kept. KeyError for a name never seen."""
         with self._lock:
-            return self._run.faults.get(name).to_mapping(self._run.seconds)
+            record, now = self._run.faults.find(name), self._run.seconds
+        return None if record is None else record.to_mapping(now)
 
     def list_faults(
         self, *, state: State | None = None, kind: str | None = None, rank: int | None = None
@@ -190,42 +213,64 @@ class Engine:
         with self._lock:
             now = self._run.seconds
             found = self._run.faults.list(state=state, kind=kind, rank=rank, at_seconds=now)
-            return [record.to_mapping(now) for record in found]
+        return [record.to_mapping(now) for record in found]
 
     def reset(self) -> int:
         """Clear every fault at once and put the model back to its last good checkpoint; first step that feels it."""
         with self._recording() as run:
             run.faults.clear_all(at_seconds=run.seconds, next_step=run.next_step)
+            self._drain()
             run.restore_checkpoint()
             self.journal.add(run, "reset", detail="every fault cleared, model back at its last good checkpoint")
             return run.next_step
 
     # -- jobs ---------------------------------------------------------------------------------------------------
 
-    def start_job(self, preset: str, *, seed: int, run: str | None = None) -> None:
-        """Replace the run by a new one with its own `run` label. ValueError for an unknown preset or a label in use."""
+    def start_job(self, preset: str, *, seed: int, run: str | None = None) -> Started:
+        """Replace the run by a new one with its own `run` label, which readers see from its first tick on.
+
+        ValueError for an unknown preset or a label in use.
+        """
         spec = preset_named(preset)
-        with self._lock:
+        with self._starting:
             if run is not None and run == self.run_label:
                 raise ValueError(f"run: {run!r} is the label of the run in progress; a new run needs a new one")
-            with self._recording() as old:
-                old.faults.abort_all(at_seconds=old.seconds, next_step=old.next_step)
-            self.journal.add(old, "run_ended")
-            self.failure = None
-            self._begin(spec, seed=seed, run=run)
-        self.pump()
+            # The old run goes on until the new one has something to show.
+            new = self._made(spec, seed=seed, run=run)
+            began, due = self._clock.time(), self._clock.monotonic()
+            new.shift_clock(began - TICK_SECONDS)
+            tick = new.advance()
+            with self._lock:
+                with self._recording() as old:
+                    ended = old.faults.abort_all(at_seconds=old.seconds, next_step=old.next_step)
+                self.journal.add(old, "run_ended")
+                self._install(new, began=began, due=due, tick=tick)
+        return Started(tick, ended)
 
-    def _begin(self, spec: JobSpec, *, seed: int, run: str | None) -> None:
+    def _made(self, spec: JobSpec, *, seed: int, run: str | None) -> Run:
+        """A run whose clock begins at 0."""
         self._runs_started += 1
         label = run or f"{spec.preset}-{self._runs_started}"
-        book = FaultBook(topology_of(spec), seed=seed, now=self._clock.time)
-        # The run began one tick ago, so that its first tick is there at once.
-        began = self._clock.time() - TICK_SECONDS
-        self._anchor = self._clock.monotonic() - TICK_SECONDS
-        self._run = Run(spec, seed=seed, run=label, start_timestamp=began, faults=book)
-        self._wall_offset = self._clock.time() - self._clock.monotonic()
-        self.history.clear()
-        self.journal.add(self._run, "run_started", detail=f"preset {spec.preset}, seed {seed}")
+        book = FaultBook(topology_of(spec), seed=seed, now=self._run_time)
+        return Run(spec, seed=seed, run=label, faults=book)
+
+    def _install(self, run: Run, *, began: float, due: float, tick: Tick | None = None) -> None:
+        """Make it the run. It began one tick ago, at `began` and `due` less a second: its first tick is there at once.
+
+        With its first `tick` its clock is set already.
+        """
+        with self._publishing:
+            self._run = run
+            self._began = began - TICK_SECONDS
+            self._anchor = due - TICK_SECONDS
+            self._wall_offset = began - due
+            self.failure = None
+            self.history.clear()
+            self.journal.add_start(run, detail=f"preset {run.spec.preset}, seed {run.info.seed}")
+            if tick is None:
+                run.shift_clock(self._began)
+            else:
+                self._show(tick, Sample.of(tick))
 
     # -- time ---------------------------------------------------------------------------------------------------
 
@@ -242,13 +287,13 @@ class Engine:
         if behind > MOST_CATCH_UP_SECONDS:
             self._anchor += behind
             self.skipped_seconds += behind
-            self._run.shift_clock(behind)
+            self._shift_clock(behind)
             self._say_skipped(behind, "the machine did not keep up")
         offset = self._clock.time() - self._clock.monotonic()
         moved = offset - self._wall_offset
         if abs(moved) > CLOCK_STEP_SECONDS:
             self._wall_offset = offset
-            self._run.shift_clock(moved)
+            self._shift_clock(moved)
             self._say_skipped(moved, "the wall clock moved")
 
     def _say_skipped(self, seconds: float, why: str) -> None:
@@ -256,10 +301,27 @@ class Engine:
         _log.warning("%s", detail)
         self.journal.add(self._run, "clock_moved", detail=detail)
 
+    def _shift_clock(self, seconds: float) -> None:
+        self._began += seconds
+        self._run.shift_clock(seconds)
+
+    def _run_time(self) -> float:
+        """Unix time by the clock of the run: it stands where the last tick ended."""
+        return self._began + self._run.seconds
+
     def _publish(self, tick: Tick) -> None:
+        sample = Sample.of(tick)
+        with self._publishing:
+            self._show(tick, sample)
+            self._drain()
+
+    def _show(self, tick: Tick, sample: Sample) -> None:
+        last = self._tick
+        before = last.counters.checkpoints if last is not None and last.info is tick.info else 0
         self._tick = tick
-        self.history.add(Sample.of(tick))
-        self._drain()
+        self.history.add(sample)
+        if tick.counters.checkpoints > before:
+            self.journal.add(self._run, "checkpoint", detail=f"checkpoint {tick.counters.checkpoints} of this run")
 
     @contextmanager
     def _recording(self) -> Iterator[Run]:
@@ -271,13 +333,3 @@ class Engine:
     def _drain(self) -> None:
         for event in self._run.faults.drain_events():
             self.journal.add_fault(self._run, event)
-
-
-def _question(run: Run, record: FaultRecord) -> tuple[dict[str, object], Callable[[], Prediction]]:
-    """A fault as the API would show it, and what to call for its effect on the job as it is now."""
-    acting = {other.name: other for other in run.faults.acting(run.seconds)}
-    now = {name: replace(other.spec, intensity=other.intensity(run.seconds)) for name, other in acting.items()}
-    replaced = now.pop(record.name, None)
-    fault = None if record.is_paused else record.spec
-    ask = partial(predict, run.spec, fault, live=list(now.values()), replaced=replaced, seed=run.info.seed)
-    return record.to_mapping(run.seconds), ask

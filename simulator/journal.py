@@ -63,6 +63,10 @@ class Journal:
         """Something that no single fault did."""
         self._append(run, event, seconds=run.seconds, step=run.next_step, kind=None, name=None, detail=detail)
 
+    def add_start(self, run: Run, *, detail: str) -> None:
+        """A run began, however far it has come meanwhile."""
+        self._append(run, "run_started", seconds=0.0, step=0, kind=None, name=None, detail=detail)
+
     def add_fault(self, run: Run, event: FaultEvent) -> None:
         """A change in the life of a fault."""
         self._append(

@@ -15,6 +15,7 @@ from stepscope.api.crowd import Crowd
 from stepscope.api.guard import Guard
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
+from stepscope.api.newline import Newline
 from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, state, straggler
 from stepscope.api.stream import EventHub
 
@@ -59,6 +60,7 @@ def create_app(lab: Lab) -> FastAPI:
         app.include_router(router)
     handlers.install(app, _methods)
     # The last one added is the first to see a request.
+    app.add_middleware(Newline)
     app.add_middleware(handlers.CrashReport)
     app.add_middleware(Crowd)
     app.add_middleware(StrictBody)

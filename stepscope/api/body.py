@@ -79,6 +79,11 @@ def _check_length(headers: Headers) -> None:
 
 
 def _check_type(headers: Headers) -> None:
+    if headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
+        plain = {"Accept-Encoding": "identity"}
+        raise ProblemError(
+            415, "encoded-body", "A body must not be compressed: leave Content-Encoding out.", headers=plain
+        )
     mail = Mail()
     mail["content-type"] = headers.get("content-type", "")
     kind = mail.get_content_type() if headers.get("content-type") else ""

@@ -79,17 +79,18 @@ class Guard:
         )
 
 
-def _check_origin(headers: Mapping[str, str], scheme: str) -> None:
-    origin = headers.get("origin")
-    if origin is None:
+def _check_origin(headers: Headers, scheme: str) -> None:
+    origins = headers.getlist("origin")
+    if not origins:
         return
+    origin = origins[0]
     origin_scheme, _, place = origin.lower().partition("://")
     default = _DEFAULT_PORTS.get(origin_scheme)
     host, port = _split_port(place)
     own_host, own_port = _split_port(headers.get("host", ""))
     # A proxy that ends TLS shows us http: the default port of a bare Host is then the origin's, not ours.
     same = default is not None and (host, port or default) == (own_host, own_port or default)
-    if not same or (scheme == "https" and origin_scheme == "http"):
+    if len(origins) > 1 or not same or (scheme == "https" and origin_scheme == "http"):
         raise ProblemError(
             403,
             "foreign-origin",

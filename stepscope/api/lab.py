@@ -10,6 +10,7 @@ from fastapi import Depends, Request
 from exporter.pages import Pages
 from simulator.engine import Engine
 from simulator.observation import Tick
+from simulator.snapshot import Snapshot
 from stepscope.api.calculator import Calculator
 from stepscope.api.dry_runs import DryRuns
 from stepscope.api.idempotency import Answers
@@ -32,6 +33,13 @@ class Lab:
     posted: Answers[FaultView] = field(default_factory=Answers)
     """Answers to POST of a fault, by Idempotency-Key."""
 
+    def now(self) -> Snapshot:
+        """Everything about the newest finished second at once; 503 before the first."""
+        snapshot = self.engine.snapshot()
+        if snapshot is None:
+            raise _no_tick()
+        return snapshot
+
 
 async def _lab(request: Request) -> Lab:
     lab = request.app.state.lab
@@ -42,8 +50,12 @@ async def _lab(request: Request) -> Lab:
 async def _tick(request: Request) -> Tick:
     tick = (await _lab(request)).engine.tick
     if tick is None:
-        raise not_ready("engine: has not finished its first second")
+        raise _no_tick()
     return tick
+
+
+def _no_tick() -> ProblemError:
+    return not_ready("engine: has not finished its first second")
 
 
 def not_ready(detail: str, *, components: dict[str, str] | None = None) -> ProblemError:

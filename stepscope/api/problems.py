@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from starlette.responses import Response
@@ -13,6 +14,8 @@ from starlette.responses import Response
 MEDIA_TYPE = "application/problem+json"
 # Names of RFC 9110, which Python took over only later.
 _TITLES = {413: "Content Too Large", 422: "Unprocessable Content"}
+MOST_ERRORS = 32
+"""Things named one by one at most, however many are wrong."""
 _PREFIX = "urn:stepscope:problem:"
 
 
@@ -44,7 +47,7 @@ class ProblemError(Exception):
         self.status = status
         self.kind = kind
         self.detail = detail
-        self.errors = tuple(errors)
+        self.errors = tuple(islice(errors, MOST_ERRORS))
         self.headers = dict(headers or {})
         self.extra = dict(extra or {})
 
@@ -58,8 +61,9 @@ class ProblemError(Exception):
         }
         if self.errors:
             content["errors"] = [_item(error) for error in self.errors]
-        body = json.dumps(content | self.extra, ensure_ascii=True, allow_nan=False).encode()
-        return Response(body, self.status, self.headers, MEDIA_TYPE)
+        text = json.dumps(content | self.extra, ensure_ascii=False, allow_nan=False) + "\n"
+        # What a client sent, a lone surrogate included, may stand in it.
+        return Response(text.encode("utf-8", "backslashreplace"), self.status, self.headers, MEDIA_TYPE)
 
 
 def pointer(parts: Iterable[object]) -> str:

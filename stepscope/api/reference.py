@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 
-from simulator.engine import Engine
 from simulator.headless import simulate
 from simulator.job import JobSpec
 from stepscope.api.models.base import PhaseValues
@@ -16,15 +15,14 @@ _MOST_RANKS = 4096
 
 
 class Reference:
-    """Healthy values of the engine's present job, computed once per job and seed. May be used from any thread."""
+    """Healthy values of the job asked for last, computed once per job and seed. May be used from any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._known: tuple[JobSpec, int, Gauges] | None = None
 
-    def of(self, engine: Engine) -> Gauges | None:
+    def of(self, spec: JobSpec, *, seed: int) -> Gauges | None:
         """The values; None for a job that is too large to ask on the way."""
-        spec, seed = engine.spec, engine.seed
         if spec.ranks > _MOST_RANKS:
             return None
         with self._lock:

@@ -13,17 +13,20 @@ _ABOUT = {
     404: "There is no such thing.",
     406: "The client does not take what this answers with.",
     409: "The lab's state does not allow it now.",
+    410: "There was such a thing, too long ago for it to be kept.",
     413: "The body is too long.",
-    415: "The body is not JSON by its Content-Type.",
+    415: "The body is not JSON by its Content-Type, or is compressed.",
     421: "The Host is not one that this lab answers to.",
     422: "The request can be read and not be carried out; `errors` says why, each by JSON pointer.",
-    503: "The lab has nothing true to say yet; come back after `Retry-After`.",
+    503: "The lab has nothing true to say yet, or too much to do; come back after `Retry-After`.",
 }
 
-ANY = (403, 421)
-"""What every request can meet."""
+ALWAYS = (400, 403, 413, 415, 421)
+"""What every request can meet; a body is judged whether the route needs one or not."""
+ANY = (*ALWAYS, 503)
+"""What every request can meet that is not let through whatever else there is to do."""
 READ = (*ANY, 406, 422)
-WRITE = (*READ, 400, 401, 413, 415)
+WRITE = (*READ, 401)
 
 
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from faults.admission import LEAST_INTENSITY
 from faults.checks import Range
 from faults.kind import Kind
 from faults.registry import kinds, params_schema
@@ -28,6 +29,7 @@ CHANGES: Json = {
     "pause": {"summary": "Stop it for a while", "value": {"paused": True}},
 }
 
+_RANGES = {**LIMITS, "intensity": Range(LEAST_INTENSITY, 1)}
 _WORDS = ", ".join(f"{word} is {value:g}" for word, value in INTENSITIES.items())
 _ABOUT = {
     "intensity": f"How much of the kind's effect, at the peak; {_WORDS}.",
@@ -73,7 +75,7 @@ def components() -> dict[str, Json]:
 def fault_change() -> Json:
     """A change of a live fault."""
     properties: Json = {
-        "intensity": _number(LIMITS["intensity"], kind="number") | {"description": _ABOUT["intensity"]},
+        "intensity": _number(_RANGES["intensity"], kind="number") | {"description": _ABOUT["intensity"]},
         "duration_seconds": _number(LIMITS["duration_seconds"], kind="number")
         | {"description": "From the start, ramp-up included: it must not have passed.", "x-unit": "seconds"},
         "open_ended": {"type": "boolean", "description": "Lasts until it is cleared; false needs a duration."},
@@ -137,7 +139,7 @@ def _shaped(shape: Shape) -> Json:
 
 
 def _limited(name: str) -> Json:
-    schema = _number(LIMITS[name], kind="integer" if name == "seed" else "number")
+    schema = _number(_RANGES[name], kind="integer" if name == "seed" else "number")
     if name in NULLABLE:
         schema["type"] = [schema["type"], "null"]
     if name in _DEFAULTS:

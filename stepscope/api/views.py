@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from simulator.engine import Engine
+from simulator.history import Sample
 from simulator.observation import PHASES, Floats, RunInfo, Tick
+from simulator.snapshot import Snapshot
 from stepscope.api.models.base import PhaseValues
 from stepscope.api.models.state import (
     HistoryView,
@@ -21,7 +23,6 @@ from stepscope.api.models.state import (
 )
 
 CHART_SECONDS = 300
-WINDOW_SECONDS = 60
 
 
 def rfc3339(unix_seconds: float) -> str:
@@ -54,23 +55,25 @@ def run_view(info: RunInfo) -> RunView:
     )
 
 
-def position(tick: Tick, engine: Engine) -> Position:
+def position(now: Snapshot) -> Position:
     """How far the run has come, and how well the engine keeps up."""
+    tick = now.tick
     return Position(
         tick=tick.index,
         seconds=tick.seconds,
         time=rfc3339(tick.timestamp),
         step=tick.counters.steps,
         next_step=tick.next_step,
-        lag_seconds=engine.lag_seconds,
-        skipped_seconds=engine.skipped_seconds,
-        last_event=engine.journal.last_seq,
-        failure=engine.failure,
+        lag_seconds=now.lag_seconds,
+        skipped_seconds=now.skipped_seconds,
+        last_event=now.last_event,
+        failure=now.failure,
     )
 
 
-def last_tick(tick: Tick, engine: Engine) -> LastTick:
+def last_tick(now: Snapshot) -> LastTick:
     """The run as a whole over the last second."""
+    tick = now.tick
     devices, info = tick.devices, tick.info
     rate = info.tokens_per_step / tick.step_seconds if tick.step_seconds > 0 else 0.0
     return LastTick(
@@ -80,7 +83,7 @@ def last_tick(tick: Tick, engine: Engine) -> LastTick:
         tokens_per_second=rate,
         tokens_per_second_per_gpu=rate / info.ranks,
         step_seconds=tick.step_seconds,
-        phases=_shares(engine),
+        phases=_shares(now.samples[-2:]),
         sm_active=float(devices.sm_active.mean()),
         sm_occupancy=float(devices.sm_occupancy.mean()),
         tensor_active=float(devices.tensor_active.mean()),
@@ -90,10 +93,9 @@ def last_tick(tick: Tick, engine: Engine) -> LastTick:
     )
 
 
-def last_minute(tick: Tick, engine: Engine) -> Window | None:
+def last_minute(now: Snapshot) -> Window | None:
     """The same from the counters over the last minute; None until there are two ticks."""
-    info = tick.info
-    averages = engine.history.averages(peak_flops_per_second=info.peak_flops_per_second, seconds=WINDOW_SECONDS)
+    info, averages = now.tick.info, now.averages
     if averages is None:
         return None
     return Window(
@@ -163,11 +165,11 @@ def step_view(tick: Tick, ranks: range) -> StepView | None:
     )
 
 
-def history_view(tick: Tick, engine: Engine) -> HistoryView:
+def history_view(now: Snapshot) -> HistoryView:
     """The last five minutes."""
-    samples = [sample for sample in engine.history.samples() if sample.run == tick.info.run][-CHART_SECONDS:]
+    samples = now.samples[-CHART_SECONDS:]
     return HistoryView(
-        run=tick.info.run,
+        run=now.tick.info.run,
         time=[sample.timestamp for sample in samples],
         gpu_util_percent=[sample.gpu_util_percent for sample in samples],
         mfu=[sample.mfu for sample in samples],
@@ -177,10 +179,9 @@ def history_view(tick: Tick, engine: Engine) -> HistoryView:
     )
 
 
-def _shares(engine: Engine) -> PhaseValues:
-    """Share of the last second in each phase, mean over ranks, from the counters."""
+def _shares(samples: Sequence[Sample]) -> PhaseValues:
+    """Share of the last second in each phase, mean over ranks, from the counters of up to two seconds."""
     nothing = (0.0,) * len(PHASES)
-    samples = engine.history.samples()[-2:]
     before, now = [(0.0, nothing)] * (2 - len(samples)) + [(s.seconds, s.phase_seconds) for s in samples]
     length = now[0] - before[0]
     shares = [(b - a) / length if length > 0 else 0.0 for a, b in zip(before[1], now[1], strict=True)]

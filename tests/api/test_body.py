@@ -187,3 +187,23 @@ def test_no_value_anywhere_in_a_fault_crashes(changes: dict[str, object]) -> Non
     answer = _fuzzed().client.put("/v1/faults/a", content=body, headers=JSON)
     assert answer.status_code in (200, 201, 400, 422), answer.text
     assert answer.is_success or answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST", "DELETE"])
+def test_a_body_is_judged_whatever_the_method(bench: Bench, method: str) -> None:
+    for content, headers, status in (
+        (b"x", {"Content-Type": "text/plain"}, 415),
+        (b"x", {"Content-Type": "application/json"}, 400),
+        (b"{}", {"Content-Type": "application/json", "Content-Encoding": "gzip"}, 415),
+        (b"x" * 70_000, {"Content-Type": "application/json"}, 413),
+    ):
+        path = "/v1/faults" if method == "POST" else "/v1/faults/slow"
+        problem(bench.client.request(method, path, content=content, headers=headers), status)
+
+
+def test_a_body_that_is_not_compressed_may_say_so(bench: Bench) -> None:
+    headers = {"Content-Encoding": "identity"}
+    assert bench.client.put("/v1/faults/slow", json=STRAGGLER, headers=headers).status_code == 201
+    refused = bench.client.put("/v1/faults/slow", json=STRAGGLER, headers={"Content-Encoding": "br"})
+    assert problem(refused, 415)["type"].endswith("encoded-body")
+    assert refused.headers["accept-encoding"] == "identity"

@@ -71,3 +71,13 @@ def test_the_stream_needs_a_client_that_takes_it(bench: Bench) -> None:
 def test_a_bad_last_event_id_is_refused(bench: Bench) -> None:
     answer = bench.client.get("/v1/events/stream", headers={"Last-Event-ID": "yesterday"})
     assert pointers(problem(answer, 422)) == [("header", "/last-event-id")]
+
+
+def test_checkpoints_are_logged(bench: Bench) -> None:
+    bench.turn(500)
+    tick = bench.engine.tick
+    assert tick is not None
+    found = [event for event in bench.get("/v1/events")["events"] if event["event"] == "checkpoint"]
+    assert len(found) == tick.counters.checkpoints == 2
+    assert [event["detail"] for event in found] == ["checkpoint 1 of this run", "checkpoint 2 of this run"]
+    assert [event["step"] // 1_000 for event in found] == [1, 2]

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
 from faults import change
-from faults.record import validate_name
+from faults.record import FaultRecord, validate_name
 from faults.registry import kinds
 from faults.spec import FIELDS, FaultSpec
 from stepscope.api import schema
@@ -182,3 +183,76 @@ def test_the_examples_of_the_schema_are_faults() -> None:
     for example in schema.CHANGES.values():
         assert isinstance(example, dict)
         change.FaultChange.from_mapping(example["value"])
+
+
+def test_faults_are_put_into_words_while_the_engine_goes_on(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.put_fault("slow")
+    mapped, free = FaultRecord.to_mapping, []
+
+    def noted(record: FaultRecord, at_seconds: float) -> dict[str, object]:
+        with ThreadPoolExecutor(1) as engine:
+            free.append(engine.submit(bench.engine._lock.acquire, blocking=False).result())
+            engine.submit(bench.engine._lock.release).result()
+        return mapped(record, at_seconds)
+
+    monkeypatch.setattr(FaultRecord, "to_mapping", noted)
+    bench.get("/v1/faults")
+    bench.get("/v1/faults/slow")
+    assert free == [True, True]
+
+
+def test_the_ranks_of_a_fault_are_listed_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    bench.put_fault("slow")
+    before = bench.get("/v1/faults")
+    monkeypatch.setattr("faults.record.listing", None)
+    assert bench.get("/v1/faults") == before
+
+
+@pytest.mark.parametrize("rank", [0, 2, 3, 999])
+def test_a_rank_is_hit_or_not(bench: Bench, rank: int) -> None:
+    bench.put_fault("slow", STRAGGLER | {"target": {"mode": "ranks", "value": [0, 2]}})
+    assert len(bench.get(f"/v1/faults?rank={rank}")["faults"]) == (rank in (0, 2))
+
+
+def test_a_fault_that_ended_long_ago_is_gone_and_still_cleared(bench: Bench) -> None:
+    for index in range(300):
+        bench.put_fault(f"f{index}", {"kind": "none", "open_ended": True})
+        bench.client.delete(f"/v1/faults/f{index}")
+    assert problem(bench.client.get("/v1/faults/f0"), 410)["type"].endswith("gone")
+    assert bench.client.delete("/v1/faults/f0").status_code == 204
+    problem(bench.client.get("/v1/faults/never"), 404)
+    problem(bench.client.delete("/v1/faults/never"), 404)
+
+
+@pytest.mark.parametrize("intensity", [1e-320, 0.0009])
+def test_a_fault_too_weak_to_be_seen_is_refused(bench: Bench, intensity: float) -> None:
+    found = problem(bench.put_fault("slow", STRAGGLER | {"intensity": intensity}), 422)
+    assert pointers(found) == [("body", "/intensity")]
+    assert "at least 0.001" in found["detail"]
+    assert bench.put_fault("slow", STRAGGLER | {"intensity": 0.001}).status_code == 201
+    changed = bench.client.patch("/v1/faults/slow", json={"intensity": intensity})
+    assert pointers(problem(changed, 422)) == [("body", "/intensity")]
+
+
+def test_a_reset_is_logged_after_what_it_clears(bench: Bench) -> None:
+    bench.put_fault("slow")
+    bench.client.post("/v1/reset")
+    assert [event["event"] for event in bench.get("/v1/events")["events"]][-2:] == ["cleared", "reset"]
+
+
+@pytest.mark.parametrize("late", [0.0, 0.3, 0.9])
+def test_no_fault_expires_before_the_time_that_it_was_told(bench: Bench, late: float) -> None:
+    bench.clock.turn(late)
+    told = bench.put_fault("slow", {"kind": "straggler", "duration_seconds": 2.5}).json()
+    assert told["created_at"] <= bench.get("/v1/events")["events"][-1]["time"]
+    for _ in range(5):
+        bench.turn(1)
+    found = next(event for event in bench.get("/v1/events")["events"] if event["event"] == "expired")
+    assert found["time"] >= told["expires_at"] == bench.get("/v1/faults/slow")["expires_at"]
+
+
+def test_times_follow_a_wall_clock_that_was_set(bench: Bench) -> None:
+    bench.clock.set_wall(7_200.0)
+    bench.turn(1)
+    told = bench.put_fault("slow").json()["created_at"]
+    assert told == bench.get("/v1/state")["position"]["time"]

@@ -116,3 +116,10 @@ def test_every_answer_carries_the_safety_headers(bench: Bench) -> None:
         assert headers["x-content-type-options"] == "nosniff"
         assert headers["cross-origin-resource-policy"] == "same-origin"
         assert "cache-control" in headers
+
+
+def test_more_than_one_origin_is_refused(bench: Bench) -> None:
+    origins = [(b"origin", b"http://localhost:8000"), (b"origin", b"http://evil.example")]
+    for given in (origins, origins[::-1], origins[:1] * 2):
+        found = problem(bench.client.post("/v1/reset", headers=[(b"host", b"localhost:8000"), *given]), 403)
+        assert pointers(found) == [("header", "/origin")]

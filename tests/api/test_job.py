@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from simulator.presets import PRESETS
+from simulator.snapshot import Started
 from tests.api.conftest import Bench, pointers, problem
 
 
@@ -72,3 +73,27 @@ def test_before_the_first_second_there_is_no_job_to_show(idle: Bench) -> None:
     answer = idle.client.get("/v1/job")
     problem(answer, 503)
     assert answer.headers["retry-after"] == "1"
+
+
+def test_the_answer_is_about_the_run_that_was_asked_for(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    start = bench.engine.start_job
+
+    def then_somebody_else(preset: str, *, seed: int) -> Started:
+        started = start(preset, seed=seed)
+        start("trap-87", seed=1)
+        return started
+
+    monkeypatch.setattr(bench.engine, "start_job", then_somebody_else)
+    run = bench.client.put("/v1/job", json={"preset": "anatomy-32gpu", "seed": 5}).json()["run"]
+    assert (run["run"], run["preset"], run["seed"]) == ("anatomy-32gpu-2", "anatomy-32gpu", 5)
+    assert bench.get("/v1/job")["run"]["run"] == "trap-87-3"
+
+
+def test_the_answer_says_how_many_faults_ended(bench: Bench) -> None:
+    bench.put_fault("slow")
+    bench.put_fault("later", {"kind": "none", "start_after_seconds": 60, "open_ended": True})
+    bench.put_fault("over")
+    bench.client.delete("/v1/faults/over")
+    bench.turn(1)
+    assert bench.client.put("/v1/job", json={"preset": "trap-87"}).json()["faults_ended"] == 2
+    assert bench.client.put("/v1/job", json={"preset": "trap-87"}).json()["faults_ended"] == 0

@@ -6,6 +6,7 @@ import threading
 import pytest
 
 from exporter.pages import Page, Pages
+from stepscope.api.routes import metrics
 from tests.api.conftest import Bench, problem
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
@@ -91,3 +92,13 @@ def test_pages_are_never_rendered_on_the_event_loop(bench: Bench, monkeypatch: p
         bench.client.get(path)
     assert len(threads) == 3
     assert all("AnyIO worker" in name for name in threads), threads
+
+
+def test_a_job_too_large_for_one_page_is_sent_to_its_nodes(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "MOST_GPUS_ON_A_PAGE", 4)
+    assert bench.client.get("/metrics").status_code == 200
+    monkeypatch.setattr(metrics, "MOST_GPUS_ON_A_PAGE", 3)
+    found = problem(bench.client.get("/metrics"), 409)
+    assert found["type"].endswith("page-too-large")
+    assert all(path in found["detail"] for path in ("/metrics/run", "/metrics/nodes/{node}", "/sd/nodes"))
+    assert bench.client.get("/metrics/nodes/node-00").status_code == 200

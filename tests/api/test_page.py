@@ -79,3 +79,12 @@ def test_the_docs_use_the_installed_package(bench: Bench) -> None:
     assert script.status_code == 200
     assert len(script.content) > 500_000
     assert bench.client.get("/docs/nothing.js").status_code == 404
+
+
+@pytest.mark.parametrize("given", ["bytes=0-3", "bytes=-1", "bytes=9999999-", "bytes=x", "lines=1"])
+@pytest.mark.parametrize("path", ["/", "/web/app.js", "/docs/swagger-ui.css"])
+def test_a_file_comes_as_a_whole(bench: Bench, path: str, given: str) -> None:
+    whole = bench.client.get(path)
+    found = bench.client.get(path, headers={"Range": given, "If-Range": whole.headers["etag"]})
+    assert (found.status_code, found.content) == (200, whole.content)
+    assert found.headers["accept-ranges"] == "none"

@@ -2,9 +2,14 @@ from __future__ import annotations
 
 import logging
 
+import anyio
+import anyio.lowlevel
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from stepscope.api import views
+from stepscope.api.crowd import Crowd
+from stepscope.api.problems import MOST_ERRORS
 from tests.api.conftest import Bench, pointers, problem
 
 ALLOWED = {
@@ -114,3 +119,57 @@ def test_head_is_get_without_the_body(bench: Bench) -> None:
         assert answer.status_code == 200
         assert answer.content == b""
         assert int(answer.headers["content-length"]) > 0
+
+
+def test_only_so_many_problems_are_named(bench: Bench) -> None:
+    query = "&".join(f"q{index}=1" for index in range(1_000))
+    found = problem(bench.client.get(f"/v1/state?{query}"), 422)
+    assert len(found["errors"]) == MOST_ERRORS
+    assert "999 more" in found["detail"]
+
+
+@pytest.mark.parametrize("path", ["/v1/state", "/v1/faults", "/openapi.json", "/sd/nodes", "/nothing", "/v1/state?é=1"])
+def test_json_ends_with_a_newline_and_says_letters_as_they_are(bench: Bench, path: str) -> None:
+    bench.put_fault("slow", {"kind": "none", "open_ended": True, "note": "größer"})
+    answer = bench.client.get(path)
+    assert answer.content.endswith(b"}\n") or answer.content.endswith(b"]\n")
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert "\\u" not in answer.text
+    assert ("größer" in answer.text) == (path == "/v1/faults")
+    assert ("/é" in answer.text) == ("é" in path)
+    assert bench.client.head(path).headers["content-length"] == answer.headers["content-length"]
+
+
+def test_nothing_stays_nothing(bench: Bench) -> None:
+    bench.put_fault("slow")
+    assert bench.client.delete("/v1/faults/slow").content == b""
+
+
+def test_a_lab_with_too_much_to_do_says_so(bench: Bench) -> None:
+    async def never(_: Scope, __: Receive, ___: Send) -> None:
+        await anyio.sleep_forever()
+
+    async def main() -> None:
+        sent: list[Message] = []
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        async def receive() -> Message:
+            return {"type": "http.disconnect"}
+
+        crowd, scope = Crowd(never, most=2), {"type": "http", "path": "/v1/state"}
+        async with anyio.create_task_group() as tasks:
+            for _ in range(2):
+                tasks.start_soon(crowd, scope, receive, send)
+            await anyio.lowlevel.checkpoint()
+            await crowd(scope, receive, send)
+            assert sent[0]["status"] == 503
+            assert (b"retry-after", b"1") in sent[0]["headers"]
+            tasks.start_soon(crowd, scope | {"path": "/healthz"}, receive, send)
+            await anyio.lowlevel.checkpoint()
+            tasks.cancel_scope.cancel()
+        assert len(sent) == 2
+        assert crowd._present == 0
+
+    anyio.run(main)

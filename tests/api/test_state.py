@@ -5,9 +5,10 @@ import math
 
 import pytest
 
-from simulator.observation import PHASES
+from simulator.observation import PHASES, RunInfo
 from stepscope.api import views
 from stepscope.api.models.base import PhaseValues
+from stepscope.api.models.state import RunView
 from tests.api.conftest import STRAGGLER, Bench, pointers, problem
 
 
@@ -137,3 +138,17 @@ def test_what_is_not_finite_is_null_and_said(bench: Bench, value: float) -> None
 def test_a_stopped_engine_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench.engine, "failure", "ValueError: broken")
     assert bench.get("/v1/state")["position"]["failure"] == "ValueError: broken"
+
+
+def test_a_state_is_of_one_run_whatever_happens_meanwhile(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = bench.get("/v1/state")
+    view = views.run_view
+
+    def then_another_job(info: RunInfo) -> RunView:
+        bench.engine.start_job("trap-87", seed=1)
+        return view(info)
+
+    monkeypatch.setattr(views, "run_view", then_another_job)
+    assert bench.get("/v1/state") == before
+    monkeypatch.undo()
+    assert bench.get("/v1/state")["run"]["preset"] == "trap-87"

@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
+from faults.admission import LEAST_INTENSITY
 from faults.change import FaultChange
 from faults.effects import Topology
 from faults.errors import FaultError
@@ -85,7 +86,7 @@ def mappings(draw: st.DrawFn) -> dict[str, Any]:
     kind = draw(st.sampled_from(list(kinds().values())))
     params = st.fixed_dictionaries({}, optional={param.name: param_values(param) for param in kind.params})
     mapping: dict[str, Any] = {"kind": kind.name, "params": draw(params), "target": draw(targets(kind))}
-    mapping["intensity"] = draw(st.floats(0, 1, exclude_min=True))
+    mapping["intensity"] = draw(st.floats(LEAST_INTENSITY, 1))
     mapping["start_after_seconds"] = draw(st.integers(0, 20) | st.floats(0, 86_400))
     mapping["duration_seconds"] = draw(st.none() | st.integers(1, 30) | st.floats(0, 86_400, exclude_min=True))
     mapping["open_ended"] = mapping["duration_seconds"] is None
@@ -114,9 +115,7 @@ def lasting_specs() -> st.SearchStrategy[FaultSpec]:
 def changes() -> st.SearchStrategy[FaultChange]:
     """Changes of live faults, some of which come too late for the fault."""
     ends = st.fixed_dictionaries({}, optional={"duration_seconds": st.integers(1, 40) | st.floats(0.1, 86_400)})
-    others = st.fixed_dictionaries(
-        {}, optional={"intensity": st.floats(0, 1, exclude_min=True), "paused": st.booleans()}
-    )
+    others = st.fixed_dictionaries({}, optional={"intensity": st.floats(LEAST_INTENSITY, 1), "paused": st.booleans()})
     both = st.tuples(ends | st.just({"open_ended": True}), others)
     return both.map(lambda pair: FaultChange.from_mapping(pair[0] | pair[1]))
 

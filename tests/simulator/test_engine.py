@@ -10,11 +10,12 @@ import pytest
 
 from faults.change import FaultChange
 from faults.parse import parse_fault
-from simulator import engine as engine_module
+from simulator import preview as preview_module
 from simulator.clock import ManualClock
 from simulator.engine import Engine
 from simulator.observation import Tick
 from simulator.presets import preset
+from simulator.run import Run
 from tests.simulator.jobs import small
 
 
@@ -248,7 +249,7 @@ def test_a_prediction_does_not_hold_the_engine_up(monkeypatch: pytest.MonkeyPatc
         thread.start()
         thread.join()
 
-    monkeypatch.setattr(engine_module, "predict", beside)
+    monkeypatch.setattr(preview_module, "predict", beside)
     stage.engine.preview_fault("slow", parse_fault("straggler"))
     assert ticks == [1]
 
@@ -275,3 +276,63 @@ def test_averages_over_the_last_minute_come_from_counters() -> None:
     assert averages.seconds == 60.0
     assert averages.mfu == pytest.approx(stage.tick.step_mfu, rel=0.02)
     assert sum(averages.phases.values()) == pytest.approx(1.0)
+
+
+def test_a_new_job_is_shown_from_its_first_tick_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    stage.turn(3.0)
+    stage.engine.put_fault("slow", parse_fault("straggler"))
+    seen = []
+    advance = Run.advance
+
+    def watched(run: Run) -> Tick:
+        tick = advance(run)
+        now = stage.engine.snapshot()
+        assert now is not None
+        seen.append((now.tick.info.run, now.spec.preset, len(now.samples)))
+        return tick
+
+    monkeypatch.setattr(Run, "advance", watched)
+    old = stage.tick.info.run
+    samples = len(stage.engine.history.samples())
+    started = stage.engine.start_job("anatomy-32gpu", seed=9)
+    assert seen == [(old, "small", samples)]
+    assert started.tick is stage.tick
+    assert started.faults_ended == 1
+    now = stage.engine.snapshot()
+    assert now is not None
+    assert (now.tick, now.spec.preset, len(now.samples)) == (started.tick, "anatomy-32gpu", 1)
+    assert now.last_event == stage.engine.journal.last_seq
+    assert now.tick.timestamp == stage.clock.time()
+    started_at = next(entry for entry in stage.engine.journal.after(1) if entry.event == "run_started")
+    assert (started_at.seconds, started_at.step) == (0.0, 0)
+    assert stage.turn(1.0) == 1
+    assert stage.tick.timestamp == stage.clock.time()
+
+
+def test_a_job_that_cannot_begin_leaves_the_one_that_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    stage.turn(3.0)
+    with monkeypatch.context() as broken:
+        broken.setattr(Run, "advance", lambda _: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            stage.engine.start_job("anatomy-32gpu", seed=9)
+    assert stage.turn(1.0) == 1
+    assert stage.tick.info.ranks == 4
+
+
+def test_readers_do_not_wait_for_a_second_that_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = Stage()
+    stage.turn(3.0)
+    advance, seen = Run.advance, []
+
+    def beside(run: Run) -> Tick:
+        thread = threading.Thread(target=lambda: seen.append(stage.engine.snapshot()))
+        thread.start()
+        thread.join(20.0)
+        return advance(run)
+
+    monkeypatch.setattr(Run, "advance", beside)
+    before = stage.tick
+    stage.turn(1.0)
+    assert [now.tick for now in seen if now is not None] == [before]

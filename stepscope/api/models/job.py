@@ -39,6 +39,13 @@ class JobView(Shape):
     started_at: Moment
 
 
+class StartedView(JobView):
+    """What runs now."""
+
+    faults_ended: Count
+    """Live faults of the run before it, which ended with that run."""
+
+
 class PresetView(Shape):
     """A job that can be started."""
 

@@ -116,25 +116,30 @@ async def change_fault(
         raise _unknown() from None
 
 
-@router.get("/faults", responses=problems(*READ))
+@router.get("/faults", response_model=FaultList, responses=problems(*READ))
 def list_faults(
     lab: CurrentLab,
     state: Annotated[State | None, Query(description="Only faults in this state.")] = None,
     kind: Annotated[KindName | None, Query(description="Only faults of this kind.")] = None,
     rank: Annotated[Whole | None, Query(description="Only faults that hit this rank.")] = None,
-) -> FaultList:
+) -> Response:
     """The faults of the present run, those that ended included."""
     found = lab.engine.list_faults(state=state, kind=kind, rank=rank)
-    return FaultList(faults=[FaultView.model_validate(fault) for fault in found])
+    shown = FaultList(faults=[FaultView.model_validate(fault) for fault in found])
+    # Written here, on this thread: of large jobs it is megabytes, for which the event loop has no time.
+    return Response(shown.model_dump_json(), media_type="application/json")
 
 
-@router.get("/faults/{name}", responses=problems(*READ, 404))
+@router.get("/faults/{name}", responses=problems(*READ, 404, 410))
 def get_fault(lab: CurrentLab, name: FaultName) -> FaultView:
-    """One fault, also after it has ended."""
+    """One fault, also after it has ended; 410 when that is too long ago for it to be kept."""
     try:
-        return FaultView.model_validate(lab.engine.get_fault(name))
+        found = lab.engine.get_fault(name)
     except KeyError:
         raise _unknown() from None
+    if found is None:
+        raise ProblemError(410, "gone", "The fault of this name ended too long ago to be kept.")
+    return FaultView.model_validate(found)
 
 
 @router.delete("/faults/{name}", status_code=204, responses=problems(*WRITE, 404), response_description="Cleared.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from simulator.job import JobSpec
 from simulator.observation import Tick
 from simulator.presets import PRESETS
-from stepscope.api.lab import CurrentLab, CurrentTick, not_ready
-from stepscope.api.models.job import JobView, JobWrite, PresetList, PresetView
+from stepscope.api.lab import CurrentLab, CurrentTick
+from stepscope.api.models.job import JobView, JobWrite, PresetList, PresetView, StartedView
 from stepscope.api.responses import READ, WRITE, problems
 from stepscope.api.routes.common import v1
 from stepscope.api.views import rfc3339, run_view
@@ -20,15 +20,13 @@ def get_job(tick: CurrentTick) -> JobView:
     return _job(tick)
 
 
-@router.put("/job", responses=problems(*WRITE, 503))
-def put_job(lab: CurrentLab, wanted: JobWrite) -> JobView:
+@router.put("/job", responses=problems(*WRITE))
+def put_job(lab: CurrentLab, wanted: JobWrite) -> StartedView:
     """Start a preset as a new run, with a `run` label of its own; the faults of the old run end with it."""
     seed = lab.engine.seed if wanted.seed is None else wanted.seed
-    lab.engine.start_job(wanted.preset, seed=seed)
-    tick = lab.engine.tick
-    if tick is None:
-        raise not_ready("engine: the new run has not finished its first second")
-    return _job(tick)
+    started = lab.engine.start_job(wanted.preset, seed=seed)
+    job = _job(started.tick)
+    return StartedView(run=job.run, started_at=job.started_at, faults_ended=started.faults_ended)
 
 
 @router.get("/presets", responses=problems(*READ))

@@ -17,6 +17,9 @@ from stepscope.api.responses import ANY, problems
 
 router = APIRouter(tags=["metrics"])
 
+MOST_GPUS_ON_A_PAGE = 2_048
+"""A page of more is tens of megabytes, for each of those who ask and for as long as they read."""
+
 _EXPOSITION: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "Prometheus text format, or OpenMetrics when that is preferred.",
@@ -33,9 +36,17 @@ def _answer(request: Request, page: Callable[[str | None, str | None], Page]) ->
     return Response(rendered.body, headers=rendered.headers)
 
 
-@router.get("/metrics", response_class=Response, responses=_EXPOSITION | problems(*ANY))
+@router.get("/metrics", response_class=Response, responses=_EXPOSITION | problems(*ANY, 409))
 def all_metrics(request: Request, lab: CurrentLab) -> Response:
-    """Everything on one page: for curl and small labs."""
+    """Everything on one page: for curl and for jobs of up to 2,048 GPUs."""
+    tick = lab.engine.tick
+    if tick is not None and tick.info.ranks > MOST_GPUS_ON_A_PAGE:
+        raise ProblemError(
+            409,
+            "page-too-large",
+            f"A run of {tick.info.ranks} GPUs does not fit on one page. Read /metrics/run and, for each node, "
+            "/metrics/nodes/{node}; /sd/nodes lists them all for Prometheus.",
+        )
     return _answer(request, lab.pages.all)
 
 

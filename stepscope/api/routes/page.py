@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fastapi import APIRouter
 from starlette.responses import FileResponse
+from starlette.types import Receive, Scope, Send
 
 from stepscope.api.problems import ProblemError
 
@@ -54,9 +55,22 @@ def swagger(name: str) -> FileResponse:
     return _file(_swagger_folder() / name, _DOCS)
 
 
+class _WholeFile(FileResponse):
+    """A file, and never a part of it: RFC 9110 lets a server ignore Range."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        headers = [header for header in scope["headers"] if header[0] not in (b"range", b"if-range")]
+        await super().__call__({**scope, "headers": headers}, receive, send)
+
+
 def _file(path: Path, policy: str) -> FileResponse:
-    headers = {"Content-Security-Policy": policy, "Cache-Control": "no-cache", "Referrer-Policy": "no-referrer"}
-    return FileResponse(path, headers=headers, media_type=_TYPES[path.suffix])
+    headers = {
+        "Content-Security-Policy": policy,
+        "Cache-Control": "no-cache",
+        "Referrer-Policy": "no-referrer",
+        "Accept-Ranges": "none",
+    }
+    return _WholeFile(path, headers=headers, media_type=_TYPES[path.suffix])
 
 
 @cache

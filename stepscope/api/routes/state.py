@@ -17,14 +17,16 @@ _LIMIT = 64
 
 
 @router.get("/state", responses=_ERRORS)
-def get_state(lab: CurrentLab, tick: CurrentTick, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> StateView:
+def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> StateView:
     """The last second and the last minute of the run, and each rank in the last second."""
+    now = lab.now()
+    tick = now.tick
     return StateView(
         run=views.run_view(tick.info),
-        position=views.position(tick, lab.engine),
-        last_tick=views.last_tick(tick, lab.engine),
-        last_minute=views.last_minute(tick, lab.engine),
-        reference=lab.reference.of(lab.engine),
+        position=views.position(now),
+        last_tick=views.last_tick(now),
+        last_minute=views.last_minute(now),
+        reference=lab.reference.of(now.spec, seed=tick.info.seed),
         learning=views.learning(tick),
         ranks_total=tick.info.ranks,
         ranks=views.rank_states(tick, _page(tick, first_rank, limit)),
@@ -41,9 +43,9 @@ def get_step(tick: CurrentTick, first_rank: FirstRank = 0, limit: Limit = _LIMIT
 
 
 @router.get("/history", responses=_ERRORS)
-def get_history(lab: CurrentLab, tick: CurrentTick) -> HistoryView:
+def get_history(lab: CurrentLab) -> HistoryView:
     """The last five minutes, one value per second."""
-    return views.history_view(tick, lab.engine)
+    return views.history_view(lab.now())
 
 
 def _page(tick: Tick, first_rank: int, limit: int) -> range:
