@@ -104,7 +104,7 @@ class LeaseFile:
             raise StackError(f"{self.path} cannot be read ({error.strerror})") from error
         except (ValueError, KeyError, TypeError) as error:
             raise StackError(
-                f"{self.path} is not a file of leases; look with stepscope status, put right what is broken, remove it"
+                f"{self.path} is not a file of leases; put right what docker compose ps shows, then remove the file"
             ) from error
 
     def _write(self, leases: list[Lease]) -> None:
