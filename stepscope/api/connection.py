@@ -24,7 +24,9 @@ MOST_CONNECTIONS = 512
 SPARE_FILES = 96
 """Open files that the lab needs beside its connections."""
 BACKLOG = 128
-"""Connections that the system accepts for us before we look at one."""
+"""Connections accepted at one go, before any of them is looked at."""
+QUEUE = 1_024
+"""Connections that wait in the system until they are accepted; a client beyond them tries again after a second."""
 ABORT = "stepscope.abort"
 """Key under `extensions` of an ASGI scope: what to call to cut the connection off, unread answers included."""
 

@@ -16,7 +16,7 @@ from exporter.pages import Pages
 from simulator.engine import Engine
 from stepscope import __version__
 from stepscope.api.app import create_app
-from stepscope.api.connection import BACKLOG, LabProtocol, check_all
+from stepscope.api.connection import BACKLOG, QUEUE, LabProtocol, check_all
 from stepscope.api.lab import Lab
 from stepscope.api.settings import Settings, SettingsError
 from stepscope.api.stream import EventHub
@@ -33,6 +33,13 @@ class LabServer(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, hub: EventHub) -> None:
         super().__init__(config)
         self._hub = hub
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve."""
+        await super().startup(sockets)
+        for listener in sockets or []:
+            # asyncio takes as many at one go as it told the system to queue. A burst may queue all the same.
+            listener.listen(QUEUE)
 
     async def on_tick(self, counter: int) -> bool:
         """Called ten times a second."""
