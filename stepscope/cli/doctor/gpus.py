@@ -26,7 +26,7 @@ class Gpus:
     """Whether nvidia-ml-py is installed."""
     driver: bool
     """Whether something of a driver is on this machine."""
-    library: bool = False
+    nvml: bool = False
     """Whether NVML's library was found."""
     error: str = ""
     """What NVML answered instead."""
@@ -51,27 +51,27 @@ def look(
         nvml.nvmlInit()
     except Exception as error:
         missing = isinstance(error, getattr(nvml, "NVMLError_LibraryNotFound", ()))
-        return Gpus(package=True, driver=driver, library=not missing, error=_words(error))
+        return Gpus(package=True, driver=driver, nvml=not missing, error=_words(error))
     try:
         version = _text(nvml.nvmlSystemGetDriverVersion)
         count = nvml.nvmlDeviceGetCount()
         names = tuple(_text(partial(_name, nvml, index)) for index in range(count))
-        return Gpus(package=True, driver=True, library=True, version=version, names=names)
+        return Gpus(package=True, driver=True, nvml=True, version=version, names=names)
     except Exception as error:
-        return Gpus(package=True, driver=driver, library=True, error=_words(error))
+        return Gpus(package=True, driver=driver, nvml=True, error=_words(error))
     finally:
         _quietly(nvml.nvmlShutdown)
 
 
 def judge(gpus: Gpus) -> Iterator[Check]:
     """Check `gpus`."""
-    if not gpus.driver and not gpus.library:
+    if not gpus.driver and not gpus.nvml:
         package = "" if gpus.package else ", and nvidia-ml-py is not installed"
         yield Check("gpus", "not applicable", f"no NVIDIA driver on this machine{package}; {_SIMULATED}")
     elif not gpus.package:
         found = "an NVIDIA driver, but not nvidia-ml-py, which reads it"
         yield Check("gpus", "warning", found, "to read real GPUs: pip install '.[gpu]' in the repository")
-    elif not gpus.library:
+    elif not gpus.nvml:
         advice = "install libnvidia-ml with the driver; in a container ask for the capability `utility`"
         yield Check("gpus", "warning", f"an NVIDIA driver, but not NVML's library ({gpus.error})", advice)
     elif gpus.error:
