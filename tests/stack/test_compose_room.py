@@ -71,7 +71,7 @@ def test_it_answers_to_its_address_and_to_names_that_were_allowed(room: Stack) -
 
 def test_address_and_token_are_printed(room: Stack) -> None:
     need("make")
-    printed = room.run("make", "urls")
+    printed = room.run("make", "--no-print-directory", "urls")
     assert printed.returncode == 0, printed.stderr
     lines = dict(line.rsplit(maxsplit=1) for line in printed.stdout.splitlines())
     assert lines == {"lab": room.lab.url, "token": room.token()}
