@@ -52,10 +52,12 @@ def rows(*, quick: bool) -> Iterator[Row]:
         f"of them at most {amount(quantile(lags, 0.5), 'ms')}, earlier {amount(_worst(seen, began), 'ms')}; "
         f"skipped {seen['skipped_seconds']:.0f} s; the lab took {100 * cpu:.0f} % of a core and {memory:.0f} MiB",
     )  # fmt: skip
+    failed = scrapes["all"] - scrapes["successful"]
     yield Row(
         _SUCCESS, 100.0 * scrapes["successful"] / scrapes["all"], "%", at_least=100.0,
-        detail=f"{scrapes['all']:.0f} scrapes of {nodes} nodes and the run by Prometheus {scrapes['version']} with the "
-        f"shipped rules; slowest {amount(1e3 * scrapes['slowest'], 'ms')}, {scrapes['samples']:,.0f} samples a round",
+        detail=f"{failed:.0f} of {scrapes['all']:,.0f} failed; {nodes} nodes and the run, "
+        f"by Prometheus {scrapes['version']} with the shipped rules; slowest {amount(1e3 * scrapes['slowest'], 'ms')}, "
+        f"{scrapes['samples']:,.0f} samples a round",
     )  # fmt: skip
 
 
@@ -89,26 +91,27 @@ def _config(lab: Server, interval: float) -> dict[str, Any]:
 
 def _until_all_were_scraped(prometheus: Server, targets: int) -> None:
     end = time.monotonic() + 60.0
-    while _value(prometheus, 'count(up{job="stepscope"}) or vector(0)') < targets:
+    while _value(prometheus, 'count(up{job="stepscope"}) or vector(0)', at=time.time()) < targets:
         if time.monotonic() > end:
             raise RuntimeError(f"Prometheus has not scraped all {targets} targets within a minute")
         time.sleep(0.2)
 
 
 def _scrapes(prometheus: Server, seconds: int) -> dict[str, Any]:
-    over = f'{{job="stepscope"}}[{seconds}s]'
+    # All at one moment, or a scrape would be in one of them and not in another.
+    now, over = time.time(), f'{{job="stepscope"}}[{seconds}s]'
     build = json.loads(prometheus.get("/api/v1/status/buildinfo"))["data"]
     return {
-        "all": _value(prometheus, f"sum(count_over_time(up{over}))"),
-        "successful": _value(prometheus, f"sum(sum_over_time(up{over}))"),
-        "slowest": _value(prometheus, f"max(max_over_time(scrape_duration_seconds{over}))"),
-        "samples": _value(prometheus, 'sum(scrape_samples_scraped{job="stepscope"})'),
+        "all": _value(prometheus, f"sum(count_over_time(up{over}))", at=now),
+        "successful": _value(prometheus, f"sum(sum_over_time(up{over}))", at=now),
+        "slowest": _value(prometheus, f"max(max_over_time(scrape_duration_seconds{over}))", at=now),
+        "samples": _value(prometheus, 'sum(scrape_samples_scraped{job="stepscope"})', at=now),
         "version": build["version"],
     }
 
 
-def _value(prometheus: Server, query: str) -> float:
-    answer = json.loads(prometheus.get(f"/api/v1/query?{urlencode({'query': query})}"))
+def _value(prometheus: Server, query: str, *, at: float) -> float:
+    answer = json.loads(prometheus.get(f"/api/v1/query?{urlencode({'query': query, 'time': at})}"))
     (sample,) = answer["data"]["result"]
     return float(sample["value"][1])
 
