@@ -50,7 +50,7 @@ _GPU = f"""Names, types, units and labels are those of NVIDIA's dcgm-exporter, s
 work with the other.
 
 * Labels of every family, in this order: {", ".join(f"`{name}`" for name in GPU_LABELS)}.
-  Newer dcgm-exporters write `hostname`; an option makes stepscope do so too.
+  Newer dcgm-exporters write `hostname`; `STEPSCOPE_HOSTNAME_LABEL=hostname` makes the lab do so too.
 * Counters keep DCGM's names, without `_total`. In text they are typed `counter`; OpenMetrics allows that type only with
   `_total`, so there they are `unknown`. Prometheus stores the same series either way.
 * `DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL` is declared a counter and is in truth a rate in MB/s: read it without `rate()`.

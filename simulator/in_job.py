@@ -72,7 +72,7 @@ class InJob:
         return (
             f"Inside step {self.step} of {self.preset} the {self.collectives} {self.kind} of "
             f"{_size(self.bucket_bytes)} reach {self.busbw_gb_per_s:.3g} GB/s of bus bandwidth{beside}; "
-            f"the idle fabric gives {self.idle_busbw_gb_per_s:.3g}. {100 * self.share_of_step:.1f} % of the "
+            f"the healthy idle fabric gives {self.idle_busbw_gb_per_s:.3g}. {100 * self.share_of_step:.1f} % of the "
             f"{_duration(self.step_seconds)} step goes into them in the open, and rank {waits.rank} waits "
             f"{_duration(waits.worst)} for {whom}."
         )

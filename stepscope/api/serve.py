@@ -59,7 +59,7 @@ def run(settings: Settings, engine: Engine, *, out: TextIO = sys.stderr) -> int:
     Raises `SettingsError` when the address cannot be had. The engine must not be started yet.
     """
     listener = _listen(settings)
-    app = create_app(Lab(engine, Pages(engine, version=__version__), settings))
+    app = create_app(Lab(engine, Pages(engine, version=__version__, hostname_label=settings.hostname_label), settings))
     config = uvicorn.Config(
         app,
         http=LabProtocol,

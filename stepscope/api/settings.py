@@ -15,7 +15,8 @@ DEFAULT_PORT = 8000
 DEFAULT_HOSTS = ("localhost", "127.0.0.1", "[::1]", "simulator")
 """Hosts that a request may always name; others are refused, so that no foreign page can rebind its name to us."""
 
-_KEYS = ("host", "port", "token", "token_file", "open_writes", "published_on", "allowed_hosts")
+_KEYS = ("host", "port", "token", "token_file", "open_writes", "published_on", "allowed_hosts", "hostname_label")
+_HOSTNAME_LABELS = ("Hostname", "hostname")
 _WILDCARDS = ("0.0.0.0", "::")
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("", "0", "false", "no", "off")
@@ -42,6 +43,8 @@ class Settings:
     published_on: str = ""
     """Address at which a container engine publishes the port: it, and not `host`, says who can reach the lab."""
     allowed_hosts: tuple[str, ...] = DEFAULT_HOSTS
+    hostname_label: str = "Hostname"
+    """How GPU families spell the label of the host: dcgm-exporter wrote `Hostname`, and writes `hostname` now."""
 
     @property
     def writes_need_token(self) -> bool:
@@ -55,8 +58,8 @@ def load_settings(
     """Read settings; `overrides` (command line) win over the environment, that over the TOML file, that over defaults.
 
     The file is `file`, else what `STEPSCOPE_CONFIG` names, else none. Keys: host, port, token, token_file,
-    open_writes, published_on, allowed_hosts; in the environment they are upper case with `STEPSCOPE_` before. Raises
-    `SettingsError`.
+    open_writes, published_on, allowed_hosts, hostname_label; in the environment they are upper case with `STEPSCOPE_`
+    before. Raises `SettingsError`.
     """
     named = environ.get("STEPSCOPE_CONFIG", "")
     path = file or (Path(named) if named else None)
@@ -103,6 +106,7 @@ def _build(found: Mapping[str, tuple[str, object]]) -> Settings:
         open_writes=_flag(*found["open_writes"]) if "open_writes" in found else False,
         published_on=published_on,
         allowed_hosts=tuple(hosts),
+        hostname_label=_spelling(*found["hostname_label"]) if "hostname_label" in found else "Hostname",
     )
 
 
@@ -134,6 +138,12 @@ def _address(key: str, value: object) -> str:
             ip_address(value)
             return value
     raise SettingsError(f"{key}: {value!r} is not an IP address; for this machine alone it is 127.0.0.1")
+
+
+def _spelling(key: str, value: object) -> str:
+    if isinstance(value, str) and value in _HOSTNAME_LABELS:
+        return value
+    raise SettingsError(f"{key}: {value!r} is not one of {', '.join(_HOSTNAME_LABELS)}")
 
 
 def _file(key: str, value: object) -> Path | None:

@@ -133,3 +133,10 @@ def test_the_token_is_not_in_the_repr() -> None:
 def test_loopback_is_judged_by_address() -> None:
     assert is_loopback("127.8.9.1")
     assert not is_loopback("192.168.0.1")
+
+
+def test_the_label_of_the_host_has_two_spellings() -> None:
+    assert load_settings({}).hostname_label == "Hostname"
+    assert load_settings({"STEPSCOPE_HOSTNAME_LABEL": "hostname"}).hostname_label == "hostname"
+    with pytest.raises(SettingsError, match="STEPSCOPE_HOSTNAME_LABEL: 'host' is not one of Hostname, hostname"):
+        load_settings({"STEPSCOPE_HOSTNAME_LABEL": "host"})
