@@ -23,12 +23,17 @@ SEND_SECONDS = 60.0
 MOST_CONNECTIONS = 512
 SPARE_FILES = 96
 """Open files that the lab needs beside its connections."""
-BACKLOG = 128
-"""Connections accepted at one go, before any of them is looked at."""
+MOST_AT_ONE_GO = 128
+"""Connections accepted before any of them is looked at."""
+_GOES = 6
+"""Goes that may be open before a connection cut off in the first of them has closed: accepted, wrapped, made, aborted,
+closed, and one to spare. What they hold must fit beside the connections that stay."""
 QUEUE = 1_024
 """Connections that wait in the system until they are accepted; a client beyond them tries again after a second."""
 ABORT = "stepscope.abort"
 """Key under `extensions` of an ASGI scope: what to call to cut the connection off, unread answers included."""
+
+_OPEN_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 def most_connections(open_files: int) -> int:
@@ -36,10 +41,16 @@ def most_connections(open_files: int) -> int:
     return max(16, min(MOST_CONNECTIONS, (open_files - SPARE_FILES) // 2))
 
 
+def at_one_go(open_files: int) -> int:
+    """Connections that may be accepted at one go, so that a burst never meets the limit of open files."""
+    return max(1, min(MOST_AT_ONE_GO, (open_files - SPARE_FILES - most_connections(open_files)) // _GOES))
+
+
 class LabProtocol(H11Protocol):
     """uvicorn's protocol with an end to its patience."""
 
-    most = most_connections(resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    most = most_connections(_OPEN_FILES)
+    backlog = at_one_go(_OPEN_FILES)
 
     def __init__(
         self,

@@ -16,7 +16,7 @@ from exporter.pages import Pages
 from simulator.engine import Engine
 from stepscope import __version__
 from stepscope.api.app import create_app
-from stepscope.api.connection import BACKLOG, QUEUE, LabProtocol, check_all
+from stepscope.api.connection import QUEUE, LabProtocol, check_all
 from stepscope.api.lab import Lab
 from stepscope.api.settings import Settings, SettingsError
 from stepscope.api.stream import EventHub
@@ -63,7 +63,7 @@ def run(settings: Settings, engine: Engine, *, out: TextIO = sys.stderr) -> int:
     config = uvicorn.Config(
         app,
         http=LabProtocol,
-        backlog=min(BACKLOG, LabProtocol.most),
+        backlog=LabProtocol.backlog,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         ws="none",
         lifespan="on",
@@ -101,7 +101,7 @@ def _listen(settings: Settings) -> socket.socket:
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
         dual = family is socket.AF_INET6 and settings.host == "::" and socket.has_dualstack_ipv6()
-        listener = socket.create_server(address[:2], family=family, backlog=BACKLOG, dualstack_ipv6=dual)
+        listener = socket.create_server(address[:2], family=family, backlog=QUEUE, dualstack_ipv6=dual)
         # asyncio sets this only on sockets of its own; without it each answer waits 40 ms for an acknowledgement.
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return listener

@@ -11,8 +11,16 @@ from starlette.types import Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.server import ServerState
 
-from stepscope.api import connection as module
-from stepscope.api.connection import ABORT, REQUEST_SECONDS, SEND_SECONDS, LabProtocol, check_all, most_connections
+from stepscope.api.connection import (
+    ABORT,
+    REQUEST_SECONDS,
+    SEND_SECONDS,
+    SPARE_FILES,
+    LabProtocol,
+    at_one_go,
+    check_all,
+    most_connections,
+)
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 BODY = b"PUT / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf"
@@ -169,5 +177,5 @@ def test_a_route_can_cut_its_connection_off() -> None:
 @pytest.mark.parametrize(("open_files", "most"), [(64, 16), (256, 80), (1024, 464), (10**6, 512)])
 def test_there_are_fewer_connections_than_files(open_files: int, most: int) -> None:
     assert most_connections(open_files) == most
-    backlog = min(module.BACKLOG, most)
-    assert open_files < 256 or most + backlog + 64 <= open_files
+    # Until the first connection that was cut off has closed, asyncio can have accepted four times more.
+    assert open_files < 256 or most + 4 * at_one_go(open_files) + SPARE_FILES <= open_files

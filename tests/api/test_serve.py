@@ -53,11 +53,15 @@ def test_sockets_that_ask_for_nothing_stop_nobody() -> None:
     with running(open_files=256) as lab:
         port = int(lab.url.rpartition(":")[2])
         with ExitStack() as sockets:
+            # It is held while they come, so that they are all there at once when it goes on.
+            lab.process.send_signal(signal.SIGSTOP)
+            sockets.callback(lab.process.send_signal, signal.SIGCONT)
             for index in range(400):
                 idle = sockets.enter_context(socket.create_connection(("127.0.0.1", port), timeout=PATIENCE))
                 if index % 2:
                     with suppress(OSError):
                         idle.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n")
+            lab.process.send_signal(signal.SIGCONT)
             for path in ("/healthz", "/v1/state", "/metrics/run"):
                 assert _get(lab.url + path)
             lab.process.send_signal(signal.SIGTERM)

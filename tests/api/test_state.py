@@ -126,6 +126,15 @@ def test_before_the_first_second_there_is_nothing_to_say(idle: Bench, path: str)
     assert answer.headers["retry-after"] == "1"
 
 
+def test_before_a_run_has_ended_a_step_there_is_none() -> None:
+    young = Bench(preset="llama3-405b-16k")
+    young.turn(1)
+    answer = young.client.get("/v1/step")
+    assert problem(answer, 404)["type"].endswith(":no-step-yet")
+    assert answer.headers["retry-after"] == "1"
+    assert young.get("/v1/state?limit=1")["ranks_total"] == 16384
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_not_finite_is_null_and_said(bench: Bench, value: float) -> None:
     tick = bench.engine.tick

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from simulator.observation import Tick
 from stepscope.api import views
-from stepscope.api.lab import CurrentLab, CurrentTick, not_ready
+from stepscope.api.lab import CurrentLab, CurrentTick
 from stepscope.api.models.state import HistoryView, StateView, StepView
+from stepscope.api.problems import ProblemError
 from stepscope.api.query import FirstRank, Limit
 from stepscope.api.responses import READ, problems
 from stepscope.api.routes.common import v1
@@ -33,12 +34,13 @@ def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT)
     )
 
 
-@router.get("/step", responses=_ERRORS)
+@router.get("/step", responses=problems(*READ, 404, 503))
 def get_step(tick: CurrentTick, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> StepView:
-    """The last finished step: when each phase began on each rank, and how long it took."""
+    """The last finished step: when each phase began on each rank, and how long it took; 404 before a run's first."""
     step = views.step_view(tick, _page(tick, first_rank, limit))
     if step is None:
-        raise not_ready("run: no step has ended yet")
+        # A young run is as it should be: not an error of the lab, only nothing to show yet.
+        raise ProblemError(404, "no-step-yet", "The run has not ended a step yet.", headers={"Retry-After": "1"})
     return step
 
 
