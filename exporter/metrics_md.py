@@ -21,7 +21,7 @@ from exporter.catalogue import (
     TRUTH_FAMILIES,
     Family,
 )
-from simulator.observation import PHASES
+from simulator.names import PHASES
 
 PATH = Path(__file__).resolve().parent.parent / "METRICS.md"
 

@@ -12,7 +12,8 @@ import numpy as np
 from faults.book import FaultBook
 from faults.spec import FaultSpec
 from simulator.job import JobSpec, mfu, mfu_warnings
-from simulator.observation import PHASES, Floats
+from simulator.names import PHASES
+from simulator.observation import Floats
 from simulator.run import Run, topology_of
 
 Progress = Callable[[int, int], None]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 
-from simulator.observation import PHASES, Tick
+from simulator.names import PHASES
+from simulator.observation import Tick
 
 HISTORY_SECONDS = 900
 

@@ -9,7 +9,8 @@ from simulator.collective import bus_bytes
 from simulator.device import DeviceModel
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep
-from simulator.observation import PHASES, STEP_SECONDS_BUCKETS, Counters, RunInfo
+from simulator.names import PHASES, STEP_SECONDS_BUCKETS
+from simulator.observation import Counters, RunInfo
 from simulator.timeline import StepBlock, StepModel
 from simulator.windows import Window
 

@@ -12,7 +12,8 @@ import numpy as np
 
 from faults.effects import MOST_SLOWDOWN, Effects, Topology
 from simulator.job import JobSpec
-from simulator.observation import PHASES, Floats
+from simulator.names import PHASES
+from simulator.observation import Floats
 from simulator.overlap import chain_for, kernel_seconds
 from simulator.streams import StepStream, gamma_rows, generator, normal_rows, uniform_rows
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from simulator.observation import PHASES, Floats
+from simulator.names import PHASES
+from simulator.observation import Floats
 from simulator.timeline import BACKWARD, FORWARD, StepBlock
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from exporter.catalogue.family import HOSTNAME, Family, Number, Type
-from simulator.observation import PHASES, STEP_SECONDS_BUCKETS
+from simulator.names import PHASES, STEP_SECONDS_BUCKETS
 
 RUN = ("run",)
 RANK = ("run", "rank")

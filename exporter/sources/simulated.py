@@ -11,7 +11,8 @@ from exporter.catalogue import BY_NAME, GPU_UP, RUN_FAMILIES, Family
 from exporter.render import Format, head, header, inner, lines, number, numbers
 from exporter.sources.labels import Heads
 from exporter.sources.readings import DOUBLE_FAMILIES, INT_FAMILIES, Readings
-from simulator.observation import PHASES, STEP_SECONDS_BUCKETS, Floats, Tick
+from simulator.names import PHASES, STEP_SECONDS_BUCKETS
+from simulator.observation import Floats, Tick
 
 SOURCE = "simulated"
 """Value of the `source` label."""

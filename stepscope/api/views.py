@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from simulator.history import Sample
-from simulator.observation import PHASES, Floats, RunInfo, Tick
+from simulator.names import PHASES
+from simulator.observation import Floats, RunInfo, Tick
 from simulator.snapshot import Snapshot
 from stepscope.api.models.base import PhaseValues
 from stepscope.api.models.state import (

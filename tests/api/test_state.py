@@ -5,7 +5,8 @@ import math
 
 import pytest
 
-from simulator.observation import PHASES, RunInfo
+from simulator.names import PHASES
+from simulator.observation import RunInfo
 from stepscope.api import views
 from stepscope.api.models.base import PhaseValues
 from stepscope.api.models.state import RunView

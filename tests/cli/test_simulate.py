@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from faults import registry
-from simulator.observation import PHASES
+from simulator.names import PHASES
 from stepscope.cli import progress
 from tests.cli.conftest import ROOT, Command, environment, python
 

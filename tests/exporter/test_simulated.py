@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from exporter.catalogue import BY_NAME, DCGM_FAMILIES, FAMILIES, GPU_LABELS
 from exporter.pages import Page, Pages
 from exporter.render import Format
-from simulator.observation import PHASES, STEP_SECONDS_BUCKETS, Learning, Tick
+from simulator.names import PHASES, STEP_SECONDS_BUCKETS
+from simulator.observation import Learning, Tick
 from tests.exporter.exposition import Exposition, official, read
 from tests.exporter.ticks import StubClock, StubEngine, run_info, tick, with_devices, without_gpu
 

@@ -7,18 +7,8 @@ from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 
-from simulator.observation import (
-    PHASES,
-    STEP_SECONDS_BUCKETS,
-    Counters,
-    Devices,
-    FaultView,
-    GpuIdentity,
-    Learning,
-    RunInfo,
-    StepTrace,
-    Tick,
-)
+from simulator.names import PHASES, STEP_SECONDS_BUCKETS
+from simulator.observation import Counters, Devices, FaultView, GpuIdentity, Learning, RunInfo, StepTrace, Tick
 
 START = 1_700_000_000.0
 

@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from boards_lib import palette
-from simulator.observation import PHASES
+from simulator.names import PHASES
 
 # Linear-RGB projections of Vienot, Brettel and Mollon (1999), "Digital video colourmaps for checking the legibility of
 # displays by dichromats".

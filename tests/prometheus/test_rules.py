@@ -13,7 +13,7 @@ import build_rules
 from exporter import catalogue
 from rulebook.profile import PRODUCTION, PROFILES, WORKSHOP, Profile, duration
 from rulebook.recording import Recording
-from simulator.observation import PHASES
+from simulator.names import PHASES
 from tests.promql import selection
 
 RULES = {WORKSHOP: build_rules.ROOT / "rules", PRODUCTION: build_rules.ROOT / "production" / "rules"}

@@ -10,7 +10,7 @@ import pytest
 from faults.parse import parse_fault
 from simulator.headless import simulate
 from simulator.job import JobSpec
-from simulator.observation import PHASES
+from simulator.names import PHASES
 from simulator.presets import preset
 from tests.simulator.jobs import small, workshop
 

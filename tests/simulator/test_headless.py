@@ -12,7 +12,7 @@ from faults.errors import FaultError
 from faults.parse import parse_fault
 from simulator.headless import simulate
 from simulator.job import mfu_warnings
-from simulator.observation import PHASES
+from simulator.names import PHASES
 from simulator.predict import predict
 from simulator.presets import preset
 from simulator.streams import StepStream, stable_key, uniform_rows

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from faults.parse import parse_fault
 from simulator.headless import start
 from simulator.job import JobSpec
-from simulator.observation import PHASES, Counters, Devices, Floats
+from simulator.names import PHASES
+from simulator.observation import Counters, Devices, Floats
 
 
 @dataclass(frozen=True, slots=True)

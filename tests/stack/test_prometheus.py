@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from simulator.observation import PHASES
+from simulator.names import PHASES
 from tests.stack.conftest import Stage
 from tests.stack.real import eventually
 from tests.stack.servers import Prometheus, job_for, running_lab, running_prometheus, shipped_config

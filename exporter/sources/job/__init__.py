@@ -1,0 +1,1 @@
+"""A training job as a source: what its recorders report."""
