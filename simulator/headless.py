@@ -64,14 +64,9 @@ def measure(run: Run, *, steps: int, progress: Progress | None = None, most_tick
         if progress is not None:
             progress(len(measured.step_seconds), steps)
     if not measured.step_seconds:
-        measured.step_seconds.append(running_step_seconds(run))
+        measured.step_seconds.append(run.running_step_seconds)
     measured.devices = {name: total / ticks for name, total in sums.items()}
     return measured
-
-
-def running_step_seconds(run: Run) -> float:
-    """How long the step in progress will have taken: its end is known from its start on. For a run that has begun."""
-    return float(run._running[0].durations[0])
 
 
 def start(

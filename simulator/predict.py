@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from faults.spec import FaultSpec
-from simulator.headless import measure, running_step_seconds, start
+from simulator.headless import measure, start
 from simulator.job import JobSpec, mfu
 from simulator.run import Run
 
@@ -138,7 +138,7 @@ def _over_minutes(run: Run) -> _Steady:
     steps = last.steps - first.steps
     return _Steady(
         steps < _FEWEST_STEPS,
-        (last.step_seconds_sum - first.step_seconds_sum) / steps if steps else running_step_seconds(run),
+        (last.step_seconds_sum - first.step_seconds_sum) / steps if steps else run.running_step_seconds,
         float(np.mean([tick.devices.gpu_util_percent.mean() for tick in ticks])),
         float(np.mean([tick.devices.power_watts.mean() for tick in ticks])),
     )

@@ -87,6 +87,11 @@ class Run:
         """Index of the first step that a change made now can still affect."""
         return self._next_step
 
+    @property
+    def running_step_seconds(self) -> float:
+        """How long the step in progress will have taken, known from its start on. For a run that has begun."""
+        return float(self._running[0].durations[0])
+
     def shift_clock(self, seconds: float) -> None:
         """The wall clock was set, or slept: later ticks carry later (or earlier) Unix times. Simulated time stays."""
         self._start_timestamp += seconds
