@@ -12,9 +12,7 @@ import numpy as np
 from faults.effects import Effects, LateBatch
 from simulator.job import Loader
 from simulator.observation import Floats
-from simulator.streams import StepStream, uniform_rows
-
-_MOST_STREAMS = 128
+from simulator.streams import FaultStreams, uniform_rows
 
 
 class LoaderQueue:
@@ -25,7 +23,7 @@ class LoaderQueue:
         self._healthy_step = healthy_step_seconds
         self._level = np.full(ranks, float(loader.capacity_batches) if full else 0.0)
         self._taken_at = np.zeros(ranks)
-        self._late_streams: dict[tuple[str, int], StepStream] = {}
+        self._late = FaultStreams("late batch", uniform_rows)
         self.ranks = ranks
 
     def period_seconds(self, effects: Effects) -> Floats:
@@ -85,11 +83,5 @@ class LoaderQueue:
 
     def _late_rank(self, late: LateBatch, step: int) -> int:
         """The rank whose batch is late in this step, drawn from the fault's own stream."""
-        key = (late.fault, late.seed)
-        if key not in self._late_streams:
-            if len(self._late_streams) >= _MOST_STREAMS:
-                # A stream is a function of its key, so that one that is needed again comes back as it was.
-                self._late_streams.clear()
-            self._late_streams[key] = StepStream(late.seed, "late batch", late.fault, width=1, draw=uniform_rows)
-        draw = float(self._late_streams[key].rows(step, 1)[0, 0])
+        draw = float(self._late.rows(late.fault, late.seed, step, 1)[0, 0])
         return int(late.ranks[int(draw * len(late.ranks))])

@@ -12,6 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+Draw = Callable[[np.random.Generator, int, int], NDArray[np.float64]]
+"""Makes one block of a stream from (generator, steps, width)."""
+
 _VALUES_PER_BLOCK = 65_536
 _MOST_STEPS_PER_BLOCK = 256
 
@@ -38,7 +41,7 @@ class StepStream:
         self,
         *parts: object,
         width: int,
-        draw: Callable[[np.random.Generator, int, int], NDArray[np.float64]],
+        draw: Draw,
     ) -> None:
         self._parts = parts
         self._width = width
@@ -68,6 +71,27 @@ class StepStream:
             self._blocks = {k: v for k, v in self._blocks.items() if k >= block - 1}
             self._blocks[block] = values
         return values
+
+
+class FaultStreams:
+    """The streams of faults, made when first asked for. Those of faults that are gone are not kept for ever."""
+
+    def __init__(self, component: str, draw: Draw, *, most: int = 128) -> None:
+        self._component, self._draw, self._most = component, draw, most
+        self._streams: dict[tuple[str, int, int], StepStream] = {}
+
+    def __len__(self) -> int:
+        return len(self._streams)
+
+    def rows(self, fault: str, seed: int, first: int, count: int, *, width: int = 1) -> NDArray[np.float64]:
+        """Values of one fault, keyed by its name and seed, for rows first … first + count - 1; (count, width)."""
+        key = (fault, seed, width)
+        if key not in self._streams:
+            if len(self._streams) >= self._most:
+                # A stream is a function of its key, so that one that is needed again comes back as it was.
+                self._streams.clear()
+            self._streams[key] = StepStream(seed, self._component, fault, width=width, draw=self._draw)
+        return self._streams[key].rows(first, count)
 
 
 def uniform_rows(rng: np.random.Generator, steps: int, width: int) -> NDArray[np.float64]:

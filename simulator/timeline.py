@@ -15,11 +15,9 @@ from simulator.job import JobSpec
 from simulator.names import PHASES
 from simulator.observation import Floats
 from simulator.overlap import chain_for, kernel_seconds
-from simulator.streams import StepStream, gamma_rows, generator, normal_rows, uniform_rows
+from simulator.streams import FaultStreams, StepStream, gamma_rows, generator, normal_rows, uniform_rows
 
 DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
-
-_MOST_STREAMS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class StepModel:
         self._jitter = StepStream(seed, "jitter", width=spec.ranks, draw=normal_rows)
         self._common = StepStream(seed, "common jitter", width=1, draw=normal_rows)
         self._stall = StepStream(seed, "stall", width=2, draw=uniform_rows)
-        self._tails: dict[tuple[str, int], StepStream] = {}
+        self._tails = FaultStreams("collective tail", gamma_rows)
         healthy = np.full(spec.ranks, gpu.healthy_clock_ratio)
         self._healthy_step = 0.0
         calm = Conditions(healthy, Effects.neutral(Topology(spec.ranks, spec.cluster.gpus_per_node)))
@@ -171,13 +169,7 @@ class StepModel:
         """Factor on the time of every collective of each step, (n, 1); 1 on a calm fabric."""
         scale: Floats | float = 1.0
         for tail in effects.collective_tails:
-            key = (tail.fault, tail.seed)
-            if key not in self._tails:
-                if len(self._tails) >= _MOST_STREAMS:
-                    # A stream is a function of its key, so that one that is needed again comes back as it was.
-                    self._tails.clear()
-                self._tails[key] = StepStream(tail.seed, "collective tail", tail.fault, width=1, draw=gamma_rows)
-            scale = scale * (1.0 + (tail.factor - 1.0) * self._tails[key].rows(first, count))
+            scale = scale * (1.0 + (tail.factor - 1.0) * self._tails.rows(tail.fault, tail.seed, first, count))
         return np.minimum(scale, MOST_SLOWDOWN) if effects.collective_tails else scale
 
     def is_checkpoint(self, step: int) -> bool:

@@ -71,5 +71,5 @@ def test_streams_of_faults_that_are_gone_are_not_kept() -> None:
             run.faults.put(name, parse_fault(kind), at_seconds=run.seconds, next_step=run.next_step)
         run.advance()
         run.faults.clear_all(at_seconds=run.seconds)
-    assert len(run._loader._late_streams) <= 128
+    assert len(run._loader._late) <= 128
     assert len(run.model._tails) <= 128
