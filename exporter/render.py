@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
+from types import MappingProxyType
 
 from exporter.catalogue import Family
 
@@ -89,6 +90,23 @@ def lines(name: str, heads: Sequence[str], values: Sequence[str]) -> str:
     pieces[2::3] = values
     pieces.append("\n")
     return "".join(pieces)
+
+
+def histogram(
+    family: Family, labels: Iterable[tuple[str, str]], *, bounds: Sequence[float], counts: Sequence[int], total: float,
+    marks: Mapping[int, str] = MappingProxyType({}),
+) -> str:  # fmt: skip
+    """Lines of a classic histogram. `counts` are cumulative, one per bound and one for +Inf; `total` is the sum of what
+    was observed; `marks` are exemplars by index of the bucket.
+    """
+    opened = "{" + inner(labels)
+    text = [
+        f'{family.name}_bucket{opened},le="{number(bound)}"}} {count}{marks.get(index, "")}\n'
+        for index, (bound, count) in enumerate(zip((*bounds, math.inf), counts, strict=True))
+    ]
+    text.append(f"{family.name}_sum{opened}}} {number(total)}\n")
+    text.append(f"{family.name}_count{opened}}} {counts[-1]}\n")
+    return "".join(text)
 
 
 def samples(family: Family, rows: Iterable[tuple[Mapping[str, str], float]], format_: Format) -> str:

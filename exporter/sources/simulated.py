@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from exporter.catalogue import BY_NAME, GPU_UP, RUN_FAMILIES, Family
-from exporter.render import Format, head, header, inner, lines, number, numbers
+from exporter.render import Format, head, header, histogram, inner, lines, number, numbers
 from exporter.sources.labels import Heads
 from exporter.sources.readings import DOUBLE_FAMILIES, INT_FAMILIES, Readings
 from simulator.names import PHASES, STEP_SECONDS_BUCKETS
@@ -128,26 +127,24 @@ def _run_info_head(tick: Tick) -> str:
 
 def _step_histogram(tick: Tick, family: Family, format_: Format) -> str:
     counters = tick.counters
-    opened = "{" + inner((("run", tick.info.run),))
-    bounds = (*STEP_SECONDS_BUCKETS, math.inf)
-    text = []
-    exemplar, bucket = _exemplar(tick) if format_ is Format.OPENMETRICS else ("", -1)
-    for index, (bound, count) in enumerate(zip(bounds, counters.step_seconds_buckets.tolist(), strict=True)):
-        mark = exemplar if index == bucket else ""
-        text.append(f'{family.name}_bucket{opened},le="{number(bound)}"}} {count}{mark}\n')
-    text.append(f"{family.name}_sum{opened}}} {number(counters.step_seconds_sum)}\n")
-    text.append(f"{family.name}_count{opened}}} {int(counters.step_seconds_buckets[-1])}\n")
-    return "".join(text)
+    return histogram(
+        family,
+        (("run", tick.info.run),),
+        bounds=STEP_SECONDS_BUCKETS,
+        counts=counters.step_seconds_buckets.tolist(),
+        total=counters.step_seconds_sum,
+        marks=_exemplar(tick) if format_ is Format.OPENMETRICS else {},
+    )
 
 
-def _exemplar(tick: Tick) -> tuple[str, int]:
-    """The last step as an exemplar, and the index of the bucket that it fell into."""
+def _exemplar(tick: Tick) -> dict[int, str]:
+    """The last step as an exemplar, by the index of the bucket that it fell into."""
     step = tick.last_step
     if step is None:
-        return "", -1
+        return {}
     bucket = int(np.searchsorted(STEP_SECONDS_BUCKETS, step.duration_seconds))
     labels = head((("step", str(step.step)), ("slowest_rank", str(step.slowest_rank))))
-    return f" # {labels}{number(step.duration_seconds)} {number(tick.last_step_timestamp)}", bucket
+    return {bucket: f" # {labels}{number(step.duration_seconds)} {number(tick.last_step_timestamp)}"}
 
 
 def _texts(values: Floats) -> list[str]:

@@ -1,6 +1,8 @@
 """What a recorder says to the exporter, and where: one JSON object in one datagram, all totals since its start.
 
-Standard library only: a training process imports this. A report stands for itself, so a lost one loses nothing.
+Standard library only: a training process imports this. A report stands for itself, so a lost one loses nothing. Within
+a session no total ever falls, `phases` included; a report in which one does is refused. Keys that a reader does not
+know are ignored, `null` is a missing value, phases that it does not know are refused.
 
 | key | value |
 |---|---|
