@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_SLOWDOWN = 16.0
-"""All slow-downs of one rank together, and all factors on collectives: what is slower than this is a hang."""
+"""All slow-downs of one rank together, those of its loader, and all factors on collectives: what is slower than this
+is a hang."""
 MOST_LATENESS_STEPS = 32.0
-"""All delays of one batch together, in healthy steps."""
+"""All delays of one batch together, in healthy steps; and so for pauses, slow starts and checkpoints of one step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class Topology:
     gpus_per_node: int
     overlaps_nodes: bool = False
     """Whether collectives leave a node, so that the network matters."""
+    scales_loss: bool = False
+    """Whether the job trains in fp16, which needs its loss scaled."""
     board_watts: float = 700.0
     """Power limit that each GPU's board has of its own."""
 
@@ -38,7 +41,7 @@ class Topology:
 
 @dataclass(frozen=True, slots=True)
 class LateBatch:
-    """Each step one of `ranks`, a different one as a rule, gets its batch late."""
+    """Every so many steps one of `ranks`, a different one as a rule, gets its batch late."""
 
     fault: str
     """Name of the fault: it keys the random stream that picks the rank, so that other draws are not disturbed."""
@@ -46,6 +49,8 @@ class LateBatch:
     ranks: NDArray[np.int64]
     lateness_steps: float
     """Lateness left after the prefetch queue is used up, in healthy steps."""
+    every_steps: int = 1
+    """Late are the steps whose index is a multiple of this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +61,62 @@ class CollectiveTail:
     seed: int
     factor: float
     """Mean factor on the time of a collective."""
+
+
+@dataclass(frozen=True, slots=True)
+class HostPath:
+    """The way from host to device is longer on `ranks`: copies are slow, and each step is started late."""
+
+    fault: str
+    seed: int
+    ranks: NDArray[np.int64]
+    copy_factor: float
+    """Mean factor on the time of a copy to the device; it varies from step to step."""
+    delay_steps: float
+    """Mean delay of each step, in healthy steps; it varies in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """The process of each of `ranks` stops for a moment, once in so many steps, each at its own time."""
+
+    fault: str
+    seed: int
+    ranks: NDArray[np.int64]
+    seconds: float
+    every_steps: int
+
+
+@dataclass(frozen=True, slots=True)
+class Unevenness:
+    """Batches of the same size take unequal work on `ranks`, in each step another one the most."""
+
+    fault: str
+    seed: int
+    ranks: NDArray[np.int64]
+    excess: float
+    """Work of the most expensive batch beyond the mean one, as a share of it. On average nothing is added."""
+
+
+@dataclass(frozen=True, slots=True)
+class SlowCheckpoint:
+    """A checkpoint is written every so many steps, and all ranks wait for the last of them to have written its part."""
+
+    fault: str
+    seed: int
+    every_steps: int
+    block_steps: float
+    """Time of the slowest write there can be, in healthy steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Poison:
+    """Steps meet a value that is not a number; the optimizer takes one of them, and the weights are lost."""
+
+    fault: str
+    seed: int
+    chance: float
+    """That a step meets one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,20 +144,43 @@ class Effects:
     """Factor on the thermal resistance between board and air; 1 is healthy. They multiply."""
     power_limit_watts: NDArray[np.float64]
     """Board power limit; infinite is the board's own. The least one counts."""
+    worker_slowdown: NDArray[np.float64]
+    """Factor on the time that a loader's worker takes for a batch; 1 is healthy. Slow-downs multiply."""
     late_batches: list[LateBatch] = field(default_factory=list)
     collective_tails: list[CollectiveTail] = field(default_factory=list)
     """Their factors multiply."""
+    host_paths: list[HostPath] = field(default_factory=list)
+    """Their factors multiply, their delays add."""
+    pauses: list[Pause] = field(default_factory=list)
+    """Those of one rank in one step add."""
+    unevennesses: list[Unevenness] = field(default_factory=list)
+    """Their factors multiply."""
+    slow_checkpoints: list[SlowCheckpoint] = field(default_factory=list)
+    """Writes that fall on one step add."""
     instabilities: list[Instability] = field(default_factory=list)
+    poisons: list[Poison] = field(default_factory=list)
+    """Any one of them is enough."""
+    learning_rate_factor: float = 1.0
+    """On the learning rate, 0-1. They multiply."""
+    overflow_factor: float = 1.0
+    """How much larger than healthy the largest fp16 value of a backward pass is. They multiply."""
 
     @classmethod
     def neutral(cls, topology: Topology) -> Effects:
         """No fault at all."""
         ranks = topology.ranks
-        return cls(np.ones(ranks), np.zeros(ranks), np.ones(ranks), np.full(ranks, np.inf))
+        return cls(
+            compute_slowdown=np.ones(ranks),
+            batch_period_steps=np.zeros(ranks),
+            thermal_resistance=np.ones(ranks),
+            power_limit_watts=np.full(ranks, np.inf),
+            worker_slowdown=np.ones(ranks),
+        )
 
     def limited(self) -> Effects:
         """These effects, no worse than a job can be while it still runs: many faults at once must not stop its time."""
         np.minimum(self.compute_slowdown, MOST_SLOWDOWN, out=self.compute_slowdown)
+        np.minimum(self.worker_slowdown, MOST_SLOWDOWN, out=self.worker_slowdown)
         np.minimum(self.batch_period_steps, 1.0 + MOST_LATENESS_STEPS, out=self.batch_period_steps)
         total = sum(late.lateness_steps for late in self.late_batches)
         if total > MOST_LATENESS_STEPS:

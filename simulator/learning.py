@@ -17,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from faults.effects import Instability
+from faults.effects import Effects, Instability, Poison
 from simulator.job import JobSpec
 from simulator.observation import Learning
-from simulator.streams import StepStream, generator
+from simulator.streams import FaultStreams, StepStream, generator, uniform_rows
 
 _E, _A, _B, _ALPHA, _BETA = 1.69, 406.4, 410.7, 0.34, 0.28
 _LOSS_NOISE, _LOSS_NOISE_TOKENS = 0.043, 0.5e6
@@ -90,7 +90,10 @@ class LearningModel:
         self._floor = _E + _A / spec.model.parameters**_ALPHA
         self._ceiling = math.log(spec.model.vocabulary) + 1.0
         self._model_step = spec.training.start_step
-        self._checkpoint = self._model_step
+        self._progress = float(self._model_step)
+        """Steps' worth of learning behind the model: fewer than its steps once the learning rate was too small."""
+        self._checkpoint = (self._model_step, self._progress)
+        self._poisons = FaultStreams("poison", uniform_rows)
         self._correlated = 0.0
         self._spike: list[float] = []
         self._excess: dict[str, _Excess] = {}
@@ -112,19 +115,20 @@ class LearningModel:
         progress = min(1.0, (step - training.warmup_steps) / span)
         return training.peak_learning_rate * (0.1 + 0.9 * 0.5 * (1.0 + math.cos(math.pi * progress)))
 
-    def step(self, index: int, causes: Iterable[Instability]) -> LearnedStep:
-        """Learn from step `index` of the run, under these instabilities."""
+    def step(self, index: int, effects: Effects) -> LearnedStep:
+        """Learn from step `index` of the run, under these faults."""
         draw = self._draws.rows(index, 1)[0]
         norm = self._healthy_norm(draw)
         before = self._factor()
-        driven = {cause.fault: cause for cause in causes}
+        driven = {cause.fault: cause for cause in effects.instabilities}
         self._drive(driven)
         norm *= self._factor()
         target = _LOSS_PER_DECADE * math.log10(max(1.0, before / _LOSS_FOLLOWS_ABOVE))
         self._loss_excess = max(target, _LOSS_KEPT * self._loss_excess if self._loss_excess > 1e-6 else 0.0)
-        tokens = max(1, self._model_step) * self._spec.tokens_per_step
+        tokens = max(1.0, self._progress) * self._spec.tokens_per_step
         loss = min(self._floor + _B / tokens**_BETA + self._loss_excess, self._ceiling) + self._noise * float(draw[1])
-        skipped = self._scale_loss(norm)
+        skipped = self._scale_loss(norm * effects.overflow_factor)
+        self._diverged |= self._is_poisoned(index, effects.poisons)
         if self._training.clip_norm is None and not skipped:
             # A step that was taken with such a gradient moves the weights too far; some of those are too many.
             self._unclipped_steps = self._unclipped_steps + 1 if driven else 0
@@ -132,18 +136,20 @@ class LearningModel:
         if self._diverged:
             loss = norm = math.nan
         spike = self._is_spike(norm)
-        rate = self.learning_rate
-        self._model_step += not skipped
+        rate = self.learning_rate * effects.learning_rate_factor
+        if not skipped:
+            self._model_step += 1
+            self._progress += effects.learning_rate_factor
         return LearnedStep(Learning(loss, norm, rate, self._scale), not math.isfinite(loss), skipped, spike)
 
     def save_checkpoint(self) -> None:
         """Remember this model, unless it is already going wrong."""
         if not self._excess and not self._diverged and self._loss_excess <= 1e-6:
-            self._checkpoint = self._model_step
+            self._checkpoint = (self._model_step, self._progress)
 
     def restore_checkpoint(self) -> None:
         """Back to the last good checkpoint: weights, loss scale and optimizer state are sane again."""
-        self._model_step = self._checkpoint
+        self._model_step, self._progress = self._checkpoint
         self._excess.clear()
         self._loss_excess = 0.0
         self._diverged = False
@@ -151,7 +157,7 @@ class LearningModel:
         self._scale = _FP16_FIRST_SCALE if self._training.precision == "fp16" else 1.0
 
     def _baseline(self) -> float:
-        return _NORM_BASELINE * math.pow(max(100, self._model_step) / _NORM_STEP, -_NORM_DECAY)
+        return _NORM_BASELINE * math.pow(max(100.0, self._progress) / _NORM_STEP, -_NORM_DECAY)
 
     def _healthy_norm(self, draw: NDArray[np.float64]) -> float:
         keep = _NORM_CORRELATION
@@ -173,6 +179,10 @@ class LearningModel:
         for name in [name for name in self._excess if name not in causes]:
             if not self._excess[name].decay():
                 del self._excess[name]
+
+    def _is_poisoned(self, index: int, poisons: Iterable[Poison]) -> bool:
+        """Whether a value that is not a number gets into the weights in this step."""
+        return any(self._poisons.rows(each.fault, each.seed, index, 1)[0, 0] < each.chance for each in poisons)
 
     def _scale_loss(self, norm: float) -> bool:
         """fp16 loss scaling; True when the step overflowed and was skipped."""

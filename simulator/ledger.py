@@ -53,7 +53,7 @@ class Ledger:
         for block, window in parts:
             self._phase_seconds = self._phase_seconds + window.accrued_seconds
             self._collective_seconds = self._collective_seconds + window.kernel_seconds
-            self._energy = self._energy + devices.joules(window.accrued_seconds, block.clock_ratio)
+            self._energy = self._energy + devices.joules(window.resident_seconds, block.clock_ratio)
             steps += window.steps
         if held[0].any():
             self._thermal = self._thermal + np.where(held[0], seconds, 0.0)
@@ -68,7 +68,7 @@ class Ledger:
             return
         durations = np.array([block.durations[0] for block, _ in ended])
         for block, learned in ended:
-            self._checkpoints += self._model.is_checkpoint(block.first_step)
+            self._checkpoints += int(block.checkpointed[0])
             self._nonfinite += learned.nonfinite
             self._skipped += learned.skipped
             self._spikes += learned.spike

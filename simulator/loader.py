@@ -7,6 +7,8 @@ step, and a stall is absorbed while it is shorter than the queue is long.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from faults.effects import Effects, LateBatch
@@ -28,13 +30,13 @@ class LoaderQueue:
 
     def period_seconds(self, effects: Effects) -> Floats:
         """Least time between two batches of each rank that workers deliver."""
-        own = self._loader.service_seconds / max(1, self._loader.workers)
+        own = self._loader.service_seconds * effects.worker_slowdown / max(1, self._loader.workers)
         return np.maximum(own, effects.batch_period_steps * self._healthy_step)
 
     def _loading_seconds(self, effects: Effects) -> Floats:
         """Time that each rank loads in the open, without workers: what a fault adds to the period comes on top."""
         added = np.maximum(0.0, effects.batch_period_steps - 1.0) * self._healthy_step
-        return self._loader.service_seconds + added
+        return self._loader.service_seconds * effects.worker_slowdown + added
 
     def never_waits(self, effects: Effects, shortest_step_seconds: float) -> bool:
         """Whether no step of at least this length can find a queue empty, so that steps need not be taken singly."""
@@ -55,7 +57,7 @@ class LoaderQueue:
             missing = np.maximum(0.0, 1.0 - ready)
             self._level = np.maximum(ready, 1.0) - 1.0
             waits = missing * period + dequeue
-        for late in effects.late_batches:
+        for late in _due(effects.late_batches, step):
             waits[self._late_rank(late, step)] += late.lateness_steps * self._healthy_step
         self._taken_at = at_seconds + waits - dequeue
         return waits
@@ -75,8 +77,8 @@ class LoaderQueue:
             return np.zeros(self.ranks)
         waited = np.maximum(0.0, at_seconds - self._taken_at)
         visible = np.minimum(capacity, self._level + waited / self.period_seconds(effects))
-        for late in effects.late_batches:
-            for ahead in range(capacity):
+        for ahead in range(capacity):
+            for late in _due(effects.late_batches, next_step + ahead):
                 rank = self._late_rank(late, next_step + ahead)
                 visible[rank] = min(visible[rank], float(ahead))
         return np.floor(visible)
@@ -85,3 +87,8 @@ class LoaderQueue:
         """The rank whose batch is late in this step, drawn from the fault's own stream."""
         draw = float(self._late.rows(late.fault, late.seed, step, 1)[0, 0])
         return int(late.ranks[int(draw * len(late.ranks))])
+
+
+def _due(late_batches: Sequence[LateBatch], step: int) -> list[LateBatch]:
+    """Those of which one falls on this step."""
+    return [late for late in late_batches if step % late.every_steps == 0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import TypeVar
 
 import numpy as np
@@ -33,7 +33,13 @@ _MOST_STEPS_AT_ONCE = 1_024
 def topology_of(spec: JobSpec) -> Topology:
     """The cluster as faults see it."""
     cluster = spec.cluster
-    return Topology(spec.ranks, cluster.gpus_per_node, spec.overlaps_nodes, board_watts=cluster.gpu.tdp_watts)
+    return Topology(
+        spec.ranks,
+        cluster.gpus_per_node,
+        spec.overlaps_nodes,
+        scales_loss=spec.training.precision == "fp16",
+        board_watts=cluster.gpu.tdp_watts,
+    )
 
 
 class Run:
@@ -161,10 +167,9 @@ class Run:
             block = self._plan_freely(until, conditions) or self._plan_one(conditions)
             self._next_start = float(block.starts[-1] + block.durations[-1])
             self._running.append(block)
-            causes = conditions.effects.instabilities
-            for step in range(self._next_step, self._next_step + len(block)):
-                self._learned.append(self._learning.step(step, causes))
-                if self.model.is_checkpoint(step):
+            for step, checkpointed in enumerate(block.checkpointed.tolist(), start=self._next_step):
+                self._learned.append(self._learning.step(step, conditions.effects))
+                if checkpointed:
                     self._learning.save_checkpoint()
             self._next_step += len(block)
 
@@ -189,10 +194,7 @@ class Run:
     def _placed(self, block: StepBlock) -> StepBlock:
         """The block with its starts on the run's time line, added up one by one whatever the block's size."""
         starts: Floats = np.cumsum(np.concatenate(([self._next_start], block.durations[:-1])))
-        return StepBlock(
-            block.first_step, starts, block.durations, block.phases, block.matmul_seconds, block.kernel_seconds,
-            block.arrivals, block.clock_ratio,
-        )  # fmt: skip
+        return replace(block, starts=starts)
 
     def _settle(self, begin: float, end: float) -> list[tuple[StepBlock, LearnedStep]]:
         """Steps that ended in the window, one by one; what runs on stays for the next tick."""

@@ -9,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faults.effects import MOST_SLOWDOWN, Effects, Topology
+from simulator.host import Hosts, HostShare
 from simulator.job import JobSpec
 from simulator.names import PHASES
 from simulator.observation import Floats
@@ -48,6 +50,10 @@ class StepBlock:
     """(n, R) arrival at the barrier, seconds after the step began."""
     clock_ratio: Floats
     """(R,)"""
+    checkpointed: NDArray[np.bool_]
+    """(n,) whether the step ends with a checkpoint."""
+    gaps: Floats | None = None
+    """(n, R) seconds of forward in which the host launches nothing, so that its GPU idles; None for none."""
 
     def part(self, begin: int, end: int) -> StepBlock:
         """Steps begin … end - 1 of this block, sharing its arrays."""
@@ -60,6 +66,8 @@ class StepBlock:
             self.kernel_seconds[begin:end],
             self.arrivals[begin:end],
             self.clock_ratio,
+            self.checkpointed[begin:end],
+            None if self.gaps is None else self.gaps[begin:end],
         )
 
     def __len__(self) -> int:
@@ -78,7 +86,8 @@ class StepModel:
         self._forward = third / training.compute_efficiency
         self._backward = self._forward * (training.backward_ratio + again)
         self._matmul = np.array([third, third * (2.0 + again)]) * training.gradient_accumulation
-        self._h2d = 0.0 if spec.loader.device_prefetch else spec.batch_bytes / gpu.pcie_bytes_per_second
+        copy = 0.0 if spec.loader.device_prefetch else spec.batch_bytes / gpu.pcie_bytes_per_second
+        self._hosts = Hosts(ranks=spec.ranks, copy_seconds=copy)
         shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else spec.model_ranks
         traffic = spec.model.parameters * training.optimizer_bytes_per_parameter / shard
         self._optimizer = traffic / (0.8 * gpu.hbm_bytes_per_second)
@@ -97,7 +106,7 @@ class StepModel:
         calm = Conditions(healthy, Effects.neutral(Topology(spec.ranks, spec.cluster.gpus_per_node)))
         dequeue = spec.loader.dequeue_seconds + (spec.loader.service_seconds if spec.loader.workers == 0 else 0.0)
         waits = np.full((1, spec.ranks), dequeue)
-        quiet = self._timeline(calm, waits, np.ones((1, spec.ranks)), 1.0, 0, np.zeros(1))
+        quiet = self._timeline(calm, waits, np.ones((1, spec.ranks)), 1.0, 0, np.zeros(1), self._hosts.calm)
         self._healthy_step = float(quiet.durations[0] - quiet.phases[0, CHECKPOINT, 0])
 
     @property
@@ -112,8 +121,10 @@ class StepModel:
         for cv, stream in ((noise.jitter_cv, self._jitter), (noise.step_cv, self._common)):
             if cv:
                 jitter = jitter * np.exp(cv * stream.rows(first, count) - 0.5 * cv * cv)
-        scale = self._collective_scale(conditions.effects, first, count)
-        return self._timeline(conditions, waits, jitter, scale, first, self._stalls(first, count))
+        effects = conditions.effects
+        scale = self._collective_scale(effects, first, count)
+        host = self._hosts.share(effects, first, count, healthy_step_seconds=self._healthy_step)
+        return self._timeline(conditions, waits, jitter, scale, first, self._stalls(first, count), host)
 
     def _timeline(
         self,
@@ -123,12 +134,16 @@ class StepModel:
         scale: Floats | float,
         first: int,
         stalls: Floats,
+        host: HostShare,
     ) -> StepBlock:
         training, chain = self.spec.training, self.chain
         micro = training.gradient_accumulation
-        pace = jitter * (self._chip * conditions.effects.compute_slowdown / conditions.clock_ratio)
+        load = np.minimum(conditions.effects.compute_slowdown * host.work, MOST_SLOWDOWN)
+        pace = jitter * (self._chip * load / conditions.clock_ratio)
         forward, backward = self._forward * micro * pace, self._backward * micro * pace
-        head = waits + self._h2d
+        head = waits + host.copying
+        if host.pauses is not None:
+            head = head + host.pauses
         if training.strategy == "fsdp":
             window = forward + backward
             dilated = chain.dilate(window, scale)
@@ -146,24 +161,38 @@ class StepModel:
         end = np.maximum(barrier, (start + chain.end_after_start(dilated, scale)).max(axis=1))
         phases = np.zeros((len(waits), len(PHASES), self.spec.ranks))
         phases[:, DATA_WAIT] = waits
-        phases[:, H2D] = self._h2d
-        phases[:, FORWARD] = forward
+        phases[:, H2D] = host.copying
+        phases[:, FORWARD] = forward if host.pauses is None else forward + host.pauses
         phases[:, BACKWARD] = backward
         bubble = self._bubble * (forward + backward).max(axis=1)
         phases[:, COLLECTIVE_WAIT] = barrier[:, None] - arrival + bubble[:, None]
         phases[:, COLLECTIVE] = (end - barrier)[:, None]
         phases[:, OPTIMIZER] = self._optimizer
-        checkpoints = self._checkpoints(first, len(waits))
+        due = self._due(first, len(waits))
+        checkpoints = np.where(due, training.checkpoint_seconds, 0.0)
         phases[:, CHECKPOINT] = checkpoints[:, None]
+        if host.writes is not None:
+            written = host.writes.max(axis=1)
+            phases[:, CHECKPOINT] += host.writes
+            phases[:, COLLECTIVE_WAIT] += written[:, None] - host.writes
+            checkpoints = checkpoints + written
+            due = due | (written > 0.0)
         phases[:, STALL] = stalls[:, None]
         durations = end + bubble + self._optimizer + checkpoints + stalls
         off = np.abs(phases.sum(axis=1) - durations[:, None])
         assert (off <= 1e-9 * durations[:, None]).all(), "phases must add up to the step"
         assert phases.min() >= 0.0, "no phase may be negative"
         starts = np.cumsum(np.concatenate(([0.0], durations[:-1])))
-        matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1))
+        work = host.work if isinstance(host.work, float) else host.work[:, None, :]
+        matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1)) * work
         kernels = kernel_seconds(chain, start, dilated, arrival, end, scale) + bubble[:, None]
-        return StepBlock(first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio)
+        if host.writes is not None:
+            # After its write a rank spins in a barrier until the last one has written.
+            kernels = kernels + (host.writes.max(axis=1, keepdims=True) - host.writes)
+        return StepBlock(
+            first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio,
+            due, host.pauses,
+        )  # fmt: skip
 
     def _collective_scale(self, effects: Effects, first: int, count: int) -> Floats | float:
         """Factor on the time of every collective of each step, (n, 1); 1 on a calm fabric."""
@@ -172,17 +201,13 @@ class StepModel:
             scale = scale * (1.0 + (tail.factor - 1.0) * self._tails.rows(tail.fault, tail.seed, first, count))
         return np.minimum(scale, MOST_SLOWDOWN) if effects.collective_tails else scale
 
-    def is_checkpoint(self, step: int) -> bool:
-        """Whether this step ends with a checkpoint."""
-        every = self.spec.training.checkpoint_every_steps
-        return every > 0 and (step + 1) % every == 0
-
-    def _checkpoints(self, first: int, count: int) -> Floats:
+    def _due(self, first: int, count: int) -> NDArray[np.bool_]:
+        """(n,) whether the job itself writes a checkpoint at the end of the step."""
         every = self.spec.training.checkpoint_every_steps
         if not every:
-            return np.zeros(count)
-        due = (np.arange(first + 1, first + count + 1) % every) == 0
-        return np.where(due, self.spec.training.checkpoint_seconds, 0.0)
+            return np.zeros(count, dtype=bool)
+        due: NDArray[np.bool_] = (np.arange(first + 1, first + count + 1) % every) == 0
+        return due
 
     def _stalls(self, first: int, count: int) -> Floats:
         noise = self.spec.noise

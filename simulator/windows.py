@@ -8,7 +8,7 @@ import numpy as np
 
 from simulator.names import PHASES
 from simulator.observation import Floats
-from simulator.timeline import BACKWARD, FORWARD, StepBlock
+from simulator.timeline import BACKWARD, DATA_WAIT, FORWARD, StepBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +16,11 @@ class Window:
     """What one block of steps contributes to one window. Shapes: P phases, R ranks."""
 
     exact_seconds: Floats
-    """(P, R) time in each phase inside the window, cut where the window cuts it: what gauges see."""
+    """(P, R) time in the activity of each phase inside the window, cut where the window cuts it: what gauges see."""
     accrued_seconds: Floats
     """(P, R) phase time accrued pro rata inside each step, so that a long step is smooth: what counters see."""
+    resident_seconds: Floats
+    """(P, R) the same by activity, as in `exact_seconds`: a gap in forward counts as the idling that it is."""
     matmul_seconds: Floats
     """(R,) exact tensor-core time."""
     kernel_seconds: Floats
@@ -37,16 +39,32 @@ def integrate(block: StepBlock, begin: float, end: float) -> Window:
     whole = (low == 0.0) & (high == block.durations)
     if whole.all():
         exact, matmul = accrued, block.matmul_seconds.sum(axis=(0, 1))
+        gaps = 0.0 if block.gaps is None else block.gaps.sum(axis=0)
     else:
         exact = block.phases[whole].sum(axis=0)
         matmul = block.matmul_seconds[whole].sum(axis=(0, 1))
+        gaps = 0.0 if block.gaps is None else block.gaps[whole].sum(axis=0)
         for index in np.flatnonzero(~whole & (high > low)):
             part = _cut(block.phases[index], float(low[index]), float(high[index]))
             exact = exact + part
             for row, phase in enumerate((FORWARD, BACKWARD)):
                 length = block.phases[index, phase]
                 matmul = matmul + block.matmul_seconds[index, row] * part[phase] / length
-    return Window(exact, accrued, matmul, kernels, float(share.sum()))
+            if block.gaps is not None:
+                gaps = gaps + block.gaps[index] * part[FORWARD] / block.phases[index, FORWARD]
+    resident = accrued
+    if block.gaps is not None:
+        resident = _idling(accrued, share @ block.gaps)
+        exact = _idling(exact, gaps)
+    return Window(exact, accrued, resident, matmul, kernels, float(share.sum()))
+
+
+def _idling(seconds: Floats, gaps: Floats | float) -> Floats:
+    """Phase seconds (P, R) with these of forward (R,) moved to where no kernel runs."""
+    moved = seconds.copy()
+    moved[FORWARD] -= gaps
+    moved[DATA_WAIT] += gaps
+    return moved
 
 
 def _cut(phases: Floats, low: float, high: float) -> Floats:

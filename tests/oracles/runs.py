@@ -27,7 +27,7 @@ def healthy_durations(spec: JobSpec, *, steps: int, seed: int = 1) -> Floats:
     for first in range(0, steps, at_once):
         waits = np.full((min(at_once, steps - first), spec.ranks), spec.loader.dequeue_seconds)
         block = model.steps(first, waits=waits, conditions=calm)
-        kept = [not model.is_checkpoint(step) for step in range(first, first + len(block))]
+        kept = ~block.checkpointed
         found.append(block.durations[kept])
     return np.concatenate(found)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from faults.effects import Instability
+from faults.effects import Effects, Instability, Topology
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep, LearningModel
 from simulator.presets import preset
@@ -18,7 +18,9 @@ CAUSE = Instability("f", 4, 1.0, 3_000.0, 5)
 
 
 def learn(model: LearningModel, first: int, count: int, *causes: Instability) -> list[LearnedStep]:
-    return [model.step(index, causes) for index in range(first, first + count)]
+    effects = Effects.neutral(Topology(WORKSHOP.ranks, WORKSHOP.ranks))
+    effects.instabilities += causes
+    return [model.step(index, effects) for index in range(first, first + count)]
 
 
 def with_training(**changes: object) -> JobSpec:
