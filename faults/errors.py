@@ -42,6 +42,11 @@ class FaultError(ValueError):
         """The error for a single problem."""
         return cls([Problem(pointer, detail)], code=code)
 
+    def below(self, pointer: str) -> FaultError:
+        """The same of a part of something: every place is below `pointer`."""
+        problems = [Problem(pointer + problem.pointer, problem.detail) for problem in self.problems]
+        return FaultError(problems, code=self.code)
+
 
 def _rebuilt(problems: tuple[Problem, ...], code: Code) -> FaultError:
     """For pickling and copying, which call with positional arguments."""

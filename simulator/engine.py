@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 from faults.book import FaultBook
 from faults.change import FaultChange
+from faults.errors import FaultError, pointer_to
 from faults.life import State
 from faults.record import FaultRecord
 from faults.spec import FaultSpec
@@ -226,10 +227,13 @@ class Engine:
 
     # -- jobs ---------------------------------------------------------------------------------------------------
 
-    def start_job(self, preset: str, *, seed: int, run: str | None = None) -> Started:
+    def start_job(
+        self, preset: str, *, seed: int, run: str | None = None, faults: Mapping[str, FaultSpec] | None = None
+    ) -> Started:
         """Replace the run by a new one with its own `run` label, which readers see from its first tick on.
 
-        ValueError for an unknown preset or a label in use.
+        `faults` are there from its first step on. ValueError for an unknown preset or a label in use, FaultError for a
+        fault that this job cannot have, each place below the fault's name; then the old run goes on untouched.
         """
         spec = preset_named(preset)
         with self._starting:
@@ -237,6 +241,11 @@ class Engine:
                 raise ValueError(f"run: {run!r} is the label of the run in progress; a new run needs a new one")
             # The old run goes on until the new one has something to show.
             new = self._made(spec, seed=seed, run=run)
+            for name, fault in (faults or {}).items():
+                try:
+                    new.faults.put(name, fault, at_seconds=new.seconds, next_step=new.next_step)
+                except FaultError as error:
+                    raise error.below(pointer_to("", name)) from None
             began, due = self._clock.time(), self._clock.monotonic()
             new.shift_clock(began - TICK_SECONDS)
             tick = new.advance()

@@ -9,8 +9,8 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
-from stepscope.api import schema
-from stepscope.api.guard import SAFE_METHODS, SECRET_PATHS
+from stepscope.api import scenario_schema, schema
+from stepscope.api.guard import SAFE_METHODS, is_secret
 from stepscope.api.problems import MEDIA_TYPE
 
 Json = dict[str, Any]
@@ -22,6 +22,7 @@ _REF_422 = "#/components/schemas/HTTPValidationError"
 _TAGS = {
     "faults": "Break the job, and put it right again.",
     "job": "What runs.",
+    "scenarios": "Scripted incidents.",
     "state": "How it does.",
     "events": "What happened.",
     "metrics": "Pages for Prometheus.",
@@ -50,7 +51,7 @@ def document(app: FastAPI) -> Json:
         separate_input_output_schemas=True,
     )
     components: Json = found["components"]
-    components["schemas"].update(schema.components())
+    components["schemas"].update(schema.components() | scenario_schema.components())
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
     components["schemas"] = dict(sorted(components["schemas"].items()))
@@ -62,6 +63,7 @@ def document(app: FastAPI) -> Json:
     named, unnamed = found["paths"]["/v1/faults/{name}"], found["paths"]["/v1/faults"]
     named["put"]["requestBody"] = unnamed["post"]["requestBody"] = _body("FaultWrite", schema.EXAMPLES)
     named["patch"]["requestBody"] = _body("FaultChange", schema.CHANGES)
+    found["paths"]["/v1/playbacks"]["post"]["requestBody"] = _body("PlaybackWrite", scenario_schema.EXAMPLES)
     return found
 
 
@@ -79,7 +81,7 @@ def _name_problems(operation: Json) -> None:
 
 
 def _name_security(operation: Json, path: str, method: str) -> None:
-    if path in SECRET_PATHS:
+    if is_secret(path):
         operation["security"] = [{"token": []}]
     elif method.upper() not in SAFE_METHODS:
         # Whether a write needs the token depends on the address that the lab is bound to.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
@@ -12,8 +13,13 @@ from stepscope.api.problems import ErrorItem, ProblemError
 from stepscope.api.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-SECRET_PATHS = frozenset({"/metrics/truth"})
-"""What is always behind the token, also on loopback: it holds the answers."""
+_SECRET_PATH = re.compile(r"/metrics/truth|/v1/scenarios/[^/]*/answer")
+
+
+def is_secret(path: str) -> bool:
+    """Whether a path is always behind the token, also on loopback: it holds the answers."""
+    return _SECRET_PATH.fullmatch(path) is not None
+
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
@@ -63,7 +69,7 @@ class Guard:
             )
 
     def _check_token(self, headers: Headers, method: str, path: str) -> None:
-        secret = path in SECRET_PATHS
+        secret = is_secret(path)
         if not secret and not (self._writes_need_token and method not in SAFE_METHODS):
             return
         scheme, _, given = headers.get("authorization", "").partition(" ")

@@ -15,6 +15,7 @@ from stepscope.api.calculator import Calculator
 from stepscope.api.dry_runs import DryRuns
 from stepscope.api.idempotency import Answers
 from stepscope.api.models.faults import FaultView
+from stepscope.api.playbacks import Playbacks
 from stepscope.api.problems import ProblemError
 from stepscope.api.reference import Reference
 from stepscope.api.settings import Settings
@@ -32,6 +33,12 @@ class Lab:
     dry_runs: DryRuns = field(default_factory=DryRuns)
     posted: Answers[FaultView] = field(default_factory=Answers)
     """Answers to POST of a fault, by Idempotency-Key."""
+
+    playbacks: Playbacks = field(init=False)
+    """Scenarios that have been played."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "playbacks", Playbacks(self.engine))
 
     def now(self) -> Snapshot:
         """Everything about the newest finished second at once; 503 before the first."""

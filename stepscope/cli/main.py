@@ -7,7 +7,20 @@ import os
 import sys
 from collections.abc import Sequence
 
-from stepscope.cli import chaos, doctor, fault, health, job, lab, nccl_test, presets, simulate, status, straggler
+from stepscope.cli import (
+    chaos,
+    doctor,
+    fault,
+    health,
+    job,
+    lab,
+    nccl_test,
+    presets,
+    scenario,
+    simulate,
+    status,
+    straggler,
+)
 from stepscope.cli.errors import BROKEN_PIPE, FAILED, INTERRUPTED, CliError
 from stepscope.cli.extras import EXTRAS
 from stepscope.cli.parser import Parser, root
@@ -16,7 +29,7 @@ from stepscope.cli.parser import Parser, root
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (lab, simulate, fault, job, straggler, nccl_test, presets, health, doctor, status, chaos):
+    for module in (lab, simulate, fault, scenario, job, straggler, nccl_test, presets, health, doctor, status, chaos):
         module.add(commands)
     return parser
 

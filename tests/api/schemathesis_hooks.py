@@ -9,18 +9,21 @@ from typing import Any
 
 import schemathesis
 
+from faults.spec import LIMITS
 from stepscope.api.idempotency import PATTERN
 
 Case = schemathesis.Case[Any]
 RANKS = 4
 """Of the smallest preset, which has one node and no network."""
+LARGE = ("fleet-131072", "llama3-405b-16k")
+"""Starting them costs seconds, for nothing that a small one would not show."""
 UNSHOWN = ("network_tail_latency",)
 
 
 @schemathesis.hook
 def filter_case(_: schemathesis.HookContext, case: Case) -> bool:
     """Leave out what the smallest job does not have; test_faults.py and its neighbours cover the refusal of those."""
-    return _is_on_the_job(case.body) and _has_enough_ranks(case.query or {})
+    return _is_on_the_job(case.body) and _can_be_played(case.body) and _has_enough_ranks(case.query or {})
 
 
 @schemathesis.hook
@@ -29,7 +32,45 @@ def map_case(_: schemathesis.HookContext, case: Case) -> Case:
     given = case.headers.get("Idempotency-Key") if case.headers else None
     if isinstance(given, str) and re.fullmatch(PATTERN, given):
         case.headers["Idempotency-Key"] = hashlib.sha256(repr((given, case.body)).encode()).hexdigest()
+    if (own := _own_scenario(case.body)).get("preset") in LARGE:
+        own["preset"] = "workshop-4gpu"
     return case
+
+
+def _own_scenario(body: Any) -> dict[str, Any]:
+    """The scenario that a request to play one brings along; nothing where it brings none."""
+    scenario = body.get("scenario") if isinstance(body, dict) else None
+    return scenario if isinstance(scenario, dict) else {}
+
+
+def _can_be_played(body: Any) -> bool:
+    scenario = _own_scenario(body)
+    timeline, end = scenario.get("timeline"), scenario.get("duration_seconds")
+    moments = [moment for moment in timeline if isinstance(moment, dict)] if isinstance(timeline, list) else []
+    for moment in moments:
+        at, fault = moment.get("at_seconds"), moment.get("fault")
+        if isinstance(at, int | float) and isinstance(end, int | float) and at >= end:
+            return False
+        # At its slowest a timeline takes four times as long, at its fastest a tenth: the limits are those of a fault.
+        if isinstance(fault, dict) and not (_is_on_the_job(fault) and _can_be_stretched(moment, body.get("speed", 1))):
+            return False
+    return True
+
+
+def _can_be_stretched(moment: Mapping[str, Any], speed: Any) -> bool:
+    if not isinstance(speed, int | float) or not 0.25 <= speed <= 10:
+        return True
+    times = {"start_after_seconds": moment.get("at_seconds"), **moment["fault"]}
+    for key, limits in LIMITS.items():
+        value = times.get(key)
+        if (
+            key.endswith("_seconds")
+            and isinstance(value, int | float)
+            and value in limits
+            and value / speed not in limits
+        ):
+            return False
+    return True
 
 
 def _is_on_the_job(body: Any) -> bool:
