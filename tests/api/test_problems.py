@@ -48,14 +48,10 @@ def test_a_method_that_is_not_there_lists_all_that_are(bench: Bench, method: str
 
 
 @pytest.mark.parametrize(
-    "path", ["/nothing", "/v1", "/v1/", "/v1/state/", "/v2/state", "/web/../app.js", "/web/nothing.js", "/v1/scenarios"]
+    "path", ["/nothing", "/v1", "/v1/", "/v1/state/", "/v2/state", "/web/../app.js", "/web/nothing.js", "/v1/nothing"]
 )
 def test_what_is_not_there_is_a_problem(bench: Bench, path: str) -> None:
     problem(bench.client.get(path), 404)
-
-
-def test_what_belongs_to_later_is_not_there_yet(bench: Bench) -> None:
-    problem(bench.client.post("/v1/playbacks", json={}), 404)
 
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json;q=0", "application/xml, text/*", "*/*;q=0"])
