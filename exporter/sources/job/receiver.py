@@ -23,15 +23,15 @@ from exporter.sources.job.wire import MAX_BYTES
 
 LOG = logging.getLogger(__name__)
 
-RECEIVER_REASONS = ("too_long", "flood", "unexpected")
-"""Why a datagram can be thrown away before anybody has looked at it, or because looking at it failed."""
+RECEIVER_REASONS = ("flood", "unexpected")
+"""Why a datagram can be thrown away: before anybody has looked at it, or because looking at it failed."""
 PER_USER_PER_SECOND = 1000
 """Datagrams of one user that are looked at: twice what all the ranks send that it can have."""
+LOOK_SECONDS = 1.0
+"""How often the socket's file is looked for, and how long after a failure it is tried again."""
 
 _BURST = 64
 _REST_SECONDS = 0.005
-_LOOK_SECONDS = 1.0
-"""How often the socket's file is looked for, and how long after a failure it is tried again."""
 _CREDENTIALS = struct.Struct("=iII")
 """`struct ucred`: pid, uid, gid."""
 _NOBODY = (1 << 32) - 2
@@ -43,7 +43,15 @@ Say = Callable[[str, str], None]
 class Receiver:
     """Reads the socket at the first of `paths` where it can be had."""
 
-    def __init__(self, paths: Sequence[str], *, take: Callable[[bytes, int], None], refuse: Say, fail: Say) -> None:
+    def __init__(
+        self,
+        paths: Sequence[str],
+        *,
+        take: Callable[[bytes, int], None],
+        refuse: Say,
+        fail: Say,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
         """All three are called from one thread at a time. `take` gets a datagram and its sender's uid; `refuse` why one
         was thrown away, one of RECEIVER_REASONS; `fail` why there is no socket, one of SOCKET_REASONS, once for each
         time that it is lost, or cannot be had for another reason than before.
@@ -52,44 +60,45 @@ class Receiver:
         self._take = take
         self._refuse = refuse
         self._fail = fail
+        self._look_seconds = look_seconds
         self._allowance = Allowance(PER_USER_PER_SECOND)
         self._file: SocketFile | None = None
         self._failed = ""
         self._stop = threading.Event()
-        self._wake, self._woken = socket.socketpair()
-        self._thread = threading.Thread(target=self._work, name="job-receiver", daemon=True)
+        self._wake: socket.socket | None = None
+        self._thread: threading.Thread | None = None
 
     @property
     def path(self) -> str:
-        """Path of the socket that is read; empty while there is none."""
-        file = self._file
-        return file.path if file is not None else ""
+        """Path of the socket that is read; empty while there is none, or nobody to read it."""
+        file, thread = self._file, self._thread
+        return file.path if file is not None and thread is not None and thread.is_alive() else ""
 
     def start(self) -> None:
         """Try for the socket, so that recorders find it from now on, and start the thread."""
+        assert self._thread is None
         self._keep()
+        self._wake, woken = socket.socketpair()
+        self._thread = threading.Thread(target=self._work, args=[woken], name="job-receiver", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Stop the thread and remove the socket. Nothing is called afterwards."""
-        if self._stop.is_set():
-            return
         self._stop.set()
-        self._wake.send(b"x")
-        if self._thread.ident is not None:
+        if self._wake is not None and self._thread is not None:
+            self._wake.close()
             self._thread.join()
-        self._wake.close()
-        self._woken.close()
         self._drop_file()
 
-    def _work(self) -> None:
-        while not self._stop.is_set():
-            try:
-                self._keep()
-                self._read(time.monotonic() + _LOOK_SECONDS)
-            except OSError as error:
-                self._lose("os_error", f"{self.path}: {error}")
-                self._stop.wait(_LOOK_SECONDS)
+    def _work(self, woken: socket.socket) -> None:
+        with woken:
+            while not self._stop.is_set():
+                try:
+                    self._keep()
+                    self._read(woken, time.monotonic() + self._look_seconds)
+                except OSError as error:
+                    self._lose("os_error", str(error))
+                    self._stop.wait(self._look_seconds)
 
     def _keep(self) -> None:
         """See that there is a socket, if one can be had."""
@@ -122,10 +131,10 @@ class Receiver:
             self._file.close()
             self._file = None
 
-    def _read(self, until: float) -> None:
-        """Read what comes until then, in `time.monotonic`."""
+    def _read(self, woken: socket.socket, until: float) -> None:
+        """Read what comes until then, in `time.monotonic`, or until the other end of `woken` is closed."""
         waiting = select.poll()
-        waiting.register(self._woken, select.POLLIN)
+        waiting.register(woken, select.POLLIN)
         if self._file is not None:
             waiting.register(self._file.socket, select.POLLIN)
         while not self._stop.is_set() and (left := until - time.monotonic()) > 0:
@@ -138,14 +147,13 @@ class Receiver:
         """Read until nothing is left. Whether it stopped before that."""
         for _ in range(_BURST):
             try:
-                datagram, ancillary, flags, _ = receiver.recvmsg(MAX_BYTES, socket.CMSG_LEN(_CREDENTIALS.size))
+                # One byte more than a report can have, and no room for descriptors.
+                datagram, ancillary, _, _ = receiver.recvmsg(MAX_BYTES + 1, socket.CMSG_LEN(_CREDENTIALS.size))
             except BlockingIOError:
                 return False
             user = _sender(ancillary)
             if not self._allowance.spend(user):
                 self._refuse("flood", f"user {user} sends more than {PER_USER_PER_SECOND} datagrams a second")
-            elif flags & socket.MSG_TRUNC:
-                self._refuse("too_long", f"longer than {MAX_BYTES} bytes")
             else:
                 self._look(datagram, user)
         return True

@@ -72,6 +72,8 @@ def open_socket(path: str) -> SocketFile:
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise SocketError("in_use", f"{path}: another exporter has just made it") from error
+        if error.errno == errno.EROFS:
+            raise SocketError("permission", f"{path}: {error.strerror}") from error
         raise SocketError("os_error", f"{path}: {error.strerror or error}") from error
 
 
