@@ -146,6 +146,11 @@ class Effects:
     """Board power limit; infinite is the board's own. The least one counts."""
     worker_slowdown: NDArray[np.float64]
     """Factor on the time that a loader's worker takes for a batch; 1 is healthy. Slow-downs multiply."""
+    nic_rate: NDArray[np.float64]
+    """Rate of the network interface beside each GPU over its healthy one; 1 is healthy. The least one counts."""
+    staged_share: NDArray[np.float64]
+    """Share of what a GPU sends and receives over the network that host memory stages; 0 with GPUDirect. The greatest
+    counts."""
     late_batches: list[LateBatch] = field(default_factory=list)
     collective_tails: list[CollectiveTail] = field(default_factory=list)
     """Their factors multiply."""
@@ -164,6 +169,15 @@ class Effects:
     """On the learning rate, 0-1. They multiply."""
     overflow_factor: float = 1.0
     """How much larger than healthy the largest fp16 value of a backward pass is. They multiply."""
+    staging_slowdown: float = 1.0
+    """Factor that staging puts on the transfers of the job, by the rank that stages most; 1 without. The greatest
+    counts."""
+    nccl_buffer_bytes: float = np.inf
+    """Most that NCCL's buffers hold; infinite is the job's own size. The least counts."""
+    nccl_algorithm: str = "auto"
+    """Algorithm that is forced on NCCL; `ring` counts before `tree`."""
+    nccl_forced_share: float = 0.0
+    """Share of the collectives on which it is forced. The greatest counts."""
 
     @classmethod
     def neutral(cls, topology: Topology) -> Effects:
@@ -175,6 +189,8 @@ class Effects:
             thermal_resistance=np.ones(ranks),
             power_limit_watts=np.full(ranks, np.inf),
             worker_slowdown=np.ones(ranks),
+            nic_rate=np.ones(ranks),
+            staged_share=np.zeros(ranks),
         )
 
     def limited(self) -> Effects:
@@ -182,6 +198,7 @@ class Effects:
         np.minimum(self.compute_slowdown, MOST_SLOWDOWN, out=self.compute_slowdown)
         np.minimum(self.worker_slowdown, MOST_SLOWDOWN, out=self.worker_slowdown)
         np.minimum(self.batch_period_steps, 1.0 + MOST_LATENESS_STEPS, out=self.batch_period_steps)
+        np.maximum(self.nic_rate, 1.0 / MOST_SLOWDOWN, out=self.nic_rate)
         total = sum(late.lateness_steps for late in self.late_batches)
         if total > MOST_LATENESS_STEPS:
             share = MOST_LATENESS_STEPS / total

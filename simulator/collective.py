@@ -28,8 +28,6 @@ _DEFAULT_BUFFER_BYTES = 4 * 2**20
 _BUFFER_SLICES = 8
 _SLICE_OVERHEAD_BYTES = 31 * 2**10
 """What starting one slice costs, as bytes on the wire: 512 KiB buffers then take 1.4 × as long as 4 MiB ones."""
-_STAGED_IN_HOST = 2.0
-"""Factor on the transfer time when every byte passes host memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +47,16 @@ class AllReduceFit:
 NO_COLLECTIVE = AllReduceFit(0.0, math.inf, 0.0)
 
 
-def all_reduce_fit(cluster: Cluster, nccl: Nccl | None = None) -> AllReduceFit:
-    """The fit for a cluster of this shape. A single rank needs no collective: all coefficients are 0 then."""
+def all_reduce_fit(cluster: Cluster, nccl: Nccl | None = None, *, link_slowdown: float = 1.0) -> AllReduceFit:
+    """The fit for a cluster of this shape. A single rank needs no collective: all coefficients are 0 then.
+
+    `link_slowdown` is a factor on what crosses the network, by the slowest link on the way.
+    """
     if cluster.ranks == 1:
         return NO_COLLECTIVE
     if cluster.nodes == 1:
         return _inside_a_node(cluster.gpu, cluster.gpus_per_node)
-    return _with_settings(_between_nodes(cluster), cluster, Nccl() if nccl is None else nccl)
+    return _with_settings(_between_nodes(cluster), cluster, Nccl() if nccl is None else nccl, link_slowdown)
 
 
 def bus_bytes(size_bytes: float, ranks: int) -> float:
@@ -105,15 +106,22 @@ def _between_nodes(cluster: Cluster) -> AllReduceFit:
     )
 
 
-def _with_settings(fit: AllReduceFit, cluster: Cluster, nccl: Nccl) -> AllReduceFit:
-    """What NCCL's settings make of the fit."""
+def _with_settings(fit: AllReduceFit, cluster: Cluster, nccl: Nccl, link_slowdown: float) -> AllReduceFit:
+    """What NCCL's settings, and the links, make of the fit."""
     latency = {
         "auto": fit.a_seconds,
         "ring": 2.0 * (cluster.ranks - 1) * _RING_HOP,
         "tree": 2.0 * math.log2(cluster.nodes) * _TREE_NODE_HOP + 2.0 * (cluster.gpus_per_node - 1) * _TREE_GPU_HOP,
     }[nccl.algorithm]
-    slowdown = buffer_slowdown(nccl.buffer_bytes) * (1.0 if nccl.gpudirect else _STAGED_IN_HOST)
+    # NCCL's own choice is the better one, so that nothing is gained by forcing.
+    latency = fit.a_seconds + nccl.forced_share * max(0.0, latency - fit.a_seconds)
+    slowdown = transfer_slowdown(nccl) * link_slowdown
     return AllReduceFit(latency, fit.bytes_per_second / slowdown, fit.c_seconds_per_root_byte * math.sqrt(slowdown))
+
+
+def transfer_slowdown(nccl: Nccl) -> float:
+    """Factor that these settings put on the time of what crosses the network."""
+    return buffer_slowdown(nccl.buffer_bytes) * (1.0 if nccl.gpudirect else nccl.staging_slowdown)
 
 
 def buffer_slowdown(buffer_bytes: float) -> float:

@@ -42,10 +42,14 @@ class Nccl:
 
     algorithm: str = "auto"
     """NCCL_ALGO: `auto` picks what the size and the cluster call for."""
+    forced_share: float = 1.0
+    """Share of the collectives on which `algorithm` is forced, when it is not `auto`."""
     buffer_bytes: int = 4 * 2**20
     """NCCL_BUFFSIZE."""
     gpudirect: bool = True
     """NCCL_NET_GDR_LEVEL high enough for the NIC to reach GPU memory; without it bytes are staged in host memory."""
+    staging_slowdown: float = 2.0
+    """Factor that staging puts on the time of a transfer, where GPUDirect is off."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from faults.effects import Effects
 from simulator.collective import bus_bytes
 from simulator.device import DeviceModel
+from simulator.fabric import interface_rates, interface_shares
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep
 from simulator.names import PHASES, STEP_SECONDS_BUCKETS
-from simulator.observation import Counters, RunInfo
+from simulator.observation import Counters, Floats, RunInfo
 from simulator.timeline import StepBlock, StepModel
 from simulator.windows import Window
 
@@ -34,6 +36,8 @@ class Ledger:
         self._accrued_steps = 0.0
         self._tensor_bytes = _tensor_parallel_bytes(spec)
         self._no_traffic = np.zeros((nodes, nics))
+        self._rerouted_bytes = self._no_traffic
+        """What each interface has sent beyond its even share of what its node did."""
         self.pcie_rates = (np.zeros(ranks), np.zeros(ranks))
         self.nvlink_rates = (np.zeros(ranks), np.zeros(ranks))
         """(transmit, receive) of every GPU in the last window, bytes/s."""
@@ -46,9 +50,13 @@ class Ledger:
         devices: DeviceModel,
         *,
         held: tuple[NDArray[np.bool_], NDArray[np.bool_]],
+        effects: Effects,
         seconds: float,
     ) -> None:
-        """Add what one window saw of each block. `held`: whose clocks temperature, and a power limit, held down."""
+        """Add what one window saw of each block. `held`: whose clocks temperature, and a power limit, held down.
+
+        `effects` are those of the window; they say by which ways bytes went.
+        """
         steps = 0.0
         for block, window in parts:
             self._phase_seconds = self._phase_seconds + window.accrued_seconds
@@ -60,7 +68,10 @@ class Ledger:
         if held[1].any():
             self._power = self._power + np.where(held[1], seconds, 0.0)
         self._accrued_steps += steps
-        self._set_rates(steps / seconds)
+        rates = interface_rates(self._spec.cluster, effects) if self._info.nic_devices else None
+        if rates is not None:
+            self._rerouted_bytes = self._rerouted_bytes + steps * self._bytes_per_nic * (interface_shares(rates) - 1.0)
+        self._set_rates(steps / seconds, self._model.fabric.crossings(effects))
 
     def finish(self, ended: list[tuple[StepBlock, LearnedStep]]) -> None:
         """Count steps that have ended."""
@@ -94,8 +105,6 @@ class Ledger:
         """The totals now."""
         info = self._info
         tokens = self._steps * info.tokens_per_step
-        chain = self._model.chain
-        per_nic = chain.leaving_bytes * info.gpus_per_node / max(1, len(info.nic_devices))
         node_bytes = self._accrued_steps * self._spec.batch_bytes * info.gpus_per_node
         return Counters(
             steps=self._steps,
@@ -111,25 +120,32 @@ class Ledger:
             grad_norm_spikes=self._spikes,
             phase_seconds=self._phase_seconds,
             collective_seconds=self._collective_seconds,
-            collective_bytes=np.full(info.ranks, self._accrued_steps * chain.bus_bytes),
+            collective_bytes=np.full(info.ranks, self._accrued_steps * self._model.chain.bus_bytes),
             energy_joules=self._energy,
             thermal_violation_seconds=self._thermal,
             power_violation_seconds=self._power,
             storage_read_bytes=np.full(info.nodes, node_bytes),
-            network_transmit_bytes=self._no_traffic + self._accrued_steps * per_nic,
+            network_transmit_bytes=self._rerouted_bytes + self._accrued_steps * self._bytes_per_nic,
             network_pause_frames=self._no_traffic,
             network_retransmits=self._no_traffic,
         )
 
-    def _set_rates(self, steps_per_second: float) -> None:
-        """NVLink and PCIe rates follow from the batch and from a ring that visits every GPU of a node in turn."""
+    @property
+    def _bytes_per_nic(self) -> float:
+        """What each interface of a healthy node sends in a step."""
+        info = self._info
+        return self._model.chain.leaving_bytes * info.gpus_per_node / max(1, len(info.nic_devices))
+
+    def _set_rates(self, steps_per_second: float, crossings: Floats | float) -> None:
+        """NVLink and PCIe rates follow from the batch and from a ring that visits every GPU of a node in turn.
+
+        Staged in host memory, a byte crosses PCIe once more on its way out and once more on its way in.
+        """
         ranks, chain = self._info.ranks, self._model.chain
-        # Staged in host memory, a byte crosses PCIe once more on its way out and once more on its way in.
-        staged = 1.0 if self._spec.nccl.gpudirect else 2.0
-        leaves = chain.leaving_bytes * steps_per_second * staged
+        leaves = chain.leaving_bytes * steps_per_second * crossings
         batch = self._spec.batch_bytes * steps_per_second
         inside = (chain.bus_bytes - chain.leaving_bytes + self._tensor_bytes) * steps_per_second
-        self.pcie_rates = (np.full(ranks, leaves), np.full(ranks, batch + leaves))
+        self.pcie_rates = (np.zeros(ranks) + leaves, np.zeros(ranks) + (batch + leaves))
         self.nvlink_rates = (np.full(ranks, inside), np.full(ranks, inside))
 
 

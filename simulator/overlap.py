@@ -67,11 +67,11 @@ class Chain:
         return end
 
 
-def chain_for(spec: JobSpec) -> Chain:
-    """The collectives of one step of this job."""
+def chain_for(spec: JobSpec, *, link_slowdown: float = 1.0) -> Chain:
+    """The collectives of one step of this job; `link_slowdown` as in `all_reduce_fit`."""
     training = spec.training
     group, at_once = data_parallel_group(spec)
-    fit = all_reduce_fit(group, spec.nccl)
+    fit = all_reduce_fit(group, spec.nccl, link_slowdown=link_slowdown)
     if group.ranks == 1:
         nothing = np.zeros(1)
         return Chain(np.ones(1), nothing, np.ones(1), nothing, np.empty(0), 0.0, 0.0, 1.0, 0.0, 0.0, False)

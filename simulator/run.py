@@ -132,7 +132,7 @@ class Run:
         self._plan(end, conditions)
         parts = [(block, integrate(block, begin, end)) for block in self._running]
         self.ended = self._settle(begin, end)
-        self._ledger.accrue(parts, self._devices, held=held, seconds=TICK_SECONDS)
+        self._ledger.accrue(parts, self._devices, held=held, effects=effects, seconds=TICK_SECONDS)
         self._ledger.finish(self.ended)
         if self._running and not self.ended:
             self._ledger.wait(end - float(self._running[0].starts[0]))

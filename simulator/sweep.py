@@ -14,7 +14,7 @@ import numpy as np
 
 from simulator.collective import all_reduce_fit, bus_bytes
 from simulator.in_job import InJob, in_job
-from simulator.job import Cluster, JobSpec
+from simulator.job import Cluster, JobSpec, Nccl
 
 __all__ = ["LARGEST_BYTES", "MAX_BYTES", "MIN_BYTES", "InJob", "SweepRow", "in_job", "parse_size", "sweep"]
 
@@ -50,10 +50,13 @@ def sweep(
     min_bytes: int = MIN_BYTES,
     max_bytes: int = MAX_BYTES,
     collective_factor: float = 1.0,
+    nccl: Nccl | None = None,
+    link_slowdown: float = 1.0,
 ) -> list[SweepRow]:
     """Time of an all-reduce of each size, doubling from `min_bytes`, over all GPUs of the job's cluster or of `nodes`.
 
-    `collective_factor` is what a fault of the fabric puts on every collective. ValueError names the key that is wrong.
+    `collective_factor` is what a fault of the fabric puts on every collective, `link_slowdown` on what crosses the
+    network; `nccl` are the settings in the place of the job's. ValueError names the key that is wrong.
     """
     cluster = _cluster(spec, nodes)
     for key, value, low, high in (
@@ -62,10 +65,12 @@ def sweep(
     ):
         if type(value) is not int or not low <= value <= high:
             raise ValueError(f"{key}: {value!r} is not a whole number of bytes from {low:,} to {high:,}")
-    if not 0.0 < collective_factor < math.inf:
-        raise ValueError(f"collective_factor: {collective_factor!r} is not a finite number above 0")
+    for key, factor in (("collective_factor", collective_factor), ("link_slowdown", link_slowdown)):
+        if not 0.0 < factor < math.inf:
+            raise ValueError(f"{key}: {factor!r} is not a finite number above 0")
     sizes = [min_bytes << doubling for doubling in range((max_bytes // min_bytes).bit_length())]
-    seconds = all_reduce_fit(cluster, spec.nccl).seconds(np.array(sizes, dtype=np.float64)) * collective_factor
+    fit = all_reduce_fit(cluster, spec.nccl if nccl is None else nccl, link_slowdown=link_slowdown)
+    seconds = fit.seconds(np.array(sizes, dtype=np.float64)) * collective_factor
     return [
         SweepRow(
             size_bytes=size,

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faults.effects import MOST_SLOWDOWN, Effects, Topology
+from simulator.fabric import Fabric
 from simulator.host import Hosts, HostShare
 from simulator.job import JobSpec
 from simulator.names import PHASES
 from simulator.observation import Floats
-from simulator.overlap import chain_for, kernel_seconds
+from simulator.overlap import kernel_seconds
 from simulator.streams import FaultStreams, StepStream, gamma_rows, generator, normal_rows, uniform_rows
 
 DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
@@ -91,7 +92,9 @@ class StepModel:
         shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else spec.model_ranks
         traffic = spec.model.parameters * training.optimizer_bytes_per_parameter / shard
         self._optimizer = traffic / (0.8 * gpu.hbm_bytes_per_second)
-        self.chain = chain_for(spec)
+        self.fabric = Fabric(spec)
+        self.chain = self.fabric.healthy
+        """The collectives of one step without faults."""
         micro = training.gradient_accumulation
         self._bubble = (training.pipeline_parallel - 1) / (training.virtual_stages * micro)
         """Pipeline bubble over the compute of the slowest rank."""
@@ -136,7 +139,7 @@ class StepModel:
         stalls: Floats,
         host: HostShare,
     ) -> StepBlock:
-        training, chain = self.spec.training, self.chain
+        training, chain = self.spec.training, self.fabric.chain(conditions.effects)
         micro = training.gradient_accumulation
         load = np.minimum(conditions.effects.compute_slowdown * host.work, MOST_SLOWDOWN)
         pace = jitter * (self._chip * load / conditions.clock_ratio)
@@ -199,7 +202,7 @@ class StepModel:
         scale: Floats | float = 1.0
         for tail in effects.collective_tails:
             scale = scale * (1.0 + (tail.factor - 1.0) * self._tails.rows(tail.fault, tail.seed, first, count))
-        return np.minimum(scale, MOST_SLOWDOWN) if effects.collective_tails else scale
+        return np.minimum(scale, self.fabric.most_scale(effects)) if effects.collective_tails else scale
 
     def _due(self, first: int, count: int) -> NDArray[np.bool_]:
         """(n,) whether the job itself writes a checkpoint at the end of the step."""

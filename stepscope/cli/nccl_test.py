@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 import statistics
 import sys
 from collections.abc import Sequence
@@ -16,15 +15,17 @@ from stepscope.cli.parser import Commands, add_json, command, whole
 from stepscope.cli.runtime import one_blas_thread
 
 if TYPE_CHECKING:
+    from faults.effects import Effects
     from faults.spec import FaultSpec
+    from simulator.fabric import FabricState
     from simulator.job import JobSpec
     from simulator.sweep import SweepRow
 
 DEFAULT_MIN, DEFAULT_MAX = "8", "16G"
 
 _EPILOG = """\
-the sweep sees an idle cluster: a fault of a GPU or of storage does not change it, one of the fabric (such as
-network_tail_latency) stretches it by its mean factor; with --nodes 1 no byte leaves the node, so not even that does
+the sweep sees an idle cluster: a fault of a GPU or of storage does not change it, one of the fabric or of NCCL's
+settings does, by its mean where it varies; with --nodes 1 no byte leaves the node, so not even that does
 under it: what the last of a few steps of the whole job did with its collectives, under the same faults; with --json
 standard output has the list alone, and that goes to standard error in one line
 sizes are bytes, or K, M, G, T as in nccl-tests (binary); faults are written as in stepscope simulate --fault
@@ -52,28 +53,32 @@ def add(commands: Commands) -> None:
 def run(args: argparse.Namespace) -> int:
     """Sweep, look into a step, and print both."""
     one_blas_thread()
+    from simulator.fabric import under
     from simulator.sweep import parse_size, sweep
 
     job = job_named(args.preset)
     faults = faults_for(job, args.fault)
     nodes = job.cluster.nodes if args.nodes is None else args.nodes
-    factor = _fabric_factor(job, faults) if nodes > 1 else 1.0
+    fabric = under(_effects(job, faults), job, nodes=nodes)
     try:
         low, high = (parse_size(getattr(args, key), key=key) for key in ("min_bytes", "max_bytes"))
-        rows = sweep(job, nodes=nodes, min_bytes=low, max_bytes=high, collective_factor=factor)
+        rows = sweep(
+            job, nodes=nodes, min_bytes=low, max_bytes=high, collective_factor=fabric.collective_factor,
+            nccl=fabric.nccl, link_slowdown=fabric.link_slowdown,
+        )  # fmt: skip
     except ValueError as error:
         key, _, rest = str(error).partition(": ")
         raise UsageError(f"--{key.replace('_', '-')}: {rest}") from None
     if args.json:
         print_json(rows)
     else:
-        print(_head(job, nodes, factor), _for_people(rows), sep="\n\n", end="\n\n")
+        print(_head(job, nodes, fabric), _for_people(rows), sep="\n\n", end="\n\n")
     print(_inside(job, faults, seed=args.seed), file=sys.stderr if args.json else sys.stdout)
     return 0
 
 
-def _fabric_factor(job: JobSpec, faults: Sequence[FaultSpec]) -> float:
-    """Mean factor that these faults put on collectives between nodes when a run begins."""
+def _effects(job: JobSpec, faults: Sequence[FaultSpec]) -> Effects:
+    """What these faults do to the job when a run begins."""
     from faults.book import FaultBook
     from faults.errors import FaultError
     from simulator.run import topology_of
@@ -84,7 +89,7 @@ def _fabric_factor(job: JobSpec, faults: Sequence[FaultSpec]) -> float:
             book.put(f"fault-{index}", fault, at_seconds=0.0, next_step=0)
     except FaultError as error:
         raise UsageError(f"--fault: {error}") from None
-    return math.prod(tail.factor for tail in book.effects(0.0).collective_tails)
+    return book.effects(0.0).limited()
 
 
 def _inside(job: JobSpec, faults: Sequence[FaultSpec], *, seed: int) -> str:
@@ -97,11 +102,20 @@ def _inside(job: JobSpec, faults: Sequence[FaultSpec], *, seed: int) -> str:
         return f"Inside a step there is nothing to compare: {str(error).partition(': ')[2]}."
 
 
-def _head(job: JobSpec, nodes: int, factor: float) -> str:
-    cluster = job.cluster
+def _head(job: JobSpec, nodes: int, fabric: FabricState) -> str:
+    cluster, nccl, own = job.cluster, fabric.nccl, job.nccl
     size = f"{nodes:,} node{'s' if nodes > 1 else ''} × {cluster.gpus_per_node} {cluster.gpu.product}"
-    slower = f", every collective {factor:g} times as long on average" if factor != 1.0 else ""
-    return f"{job.preset}: all-reduce over {size} and nothing else on them{slower}"
+    said = [f"every collective {fabric.collective_factor:g} times as long on average"]
+    said = said if fabric.collective_factor != 1.0 else []
+    if nccl.buffer_bytes != own.buffer_bytes:
+        said.append(f"NCCL_BUFFSIZE={nccl.buffer_bytes}")
+    if nccl.gpudirect != own.gpudirect:
+        said.append("GPUDirect off")
+    if nccl.algorithm != own.algorithm:
+        said.append(f"NCCL_ALGO={nccl.algorithm}")
+    if fabric.link_slowdown != 1.0:
+        said.append(f"a slow link that makes transfers {fabric.link_slowdown:.3g} times as long")
+    return f"{job.preset}: all-reduce over {size} and nothing else on them{''.join(', ' + text for text in said)}"
 
 
 def _for_people(rows: Sequence[SweepRow]) -> str:

@@ -68,6 +68,26 @@ def test_no_network_matters_within_one_node(stepscope: Command) -> None:
     assert swept(stepscope, "--nodes", "1", "--fault", NETWORK)[0] == swept(stepscope, "--nodes", "1")[0]
 
 
+@pytest.mark.parametrize(
+    ("fault", "said", "factor"),
+    [
+        ("nccl_small_buffer", "NCCL_BUFFSIZE=524288", 1.4),
+        ("gdr_disabled", "GPUDirect off", 2.0),
+        ("link_degraded:ranks=2", "a slow link that makes transfers 3.28 times as long", 3.28),
+        ("nccl_algo", "NCCL_ALGO=ring", 1.0),
+    ],
+)
+def test_what_is_wrong_with_the_network_is_said_and_seen(
+    stepscope: Command, fault: str, said: str, factor: float
+) -> None:
+    calm, _ = swept(stepscope)
+    slow, _ = swept(stepscope, "--fault", fault)
+    assert calm[-1]["busbw_gb_per_s"] / slow[-1]["busbw_gb_per_s"] == pytest.approx(factor, rel=0.02)
+    assert sum(row["time_us"] for row in slow) > sum(row["time_us"] for row in calm)
+    _, out, _ = stepscope("nccl-test", "--preset", JOB, "--min-bytes", "1G", "--max-bytes", "1G", "--fault", fault)
+    assert out.splitlines()[0].endswith(f"and nothing else on them, {said}")
+
+
 def test_for_people(stepscope: Command) -> None:
     status, out, err = stepscope(
         "nccl-test", "--preset", JOB, "--min-bytes", "512M", "--max-bytes", "1G", "--fault", NETWORK

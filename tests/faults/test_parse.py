@@ -65,7 +65,7 @@ def test_parameters_of_every_type(add_kind: AddKind) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "kind: must be one of gradient_explosion, "),
+        ("", "kind: must be one of "),
         ("stragler:ranks=2", "not 'stragler'"),
         (
             "straggler:slow=2",

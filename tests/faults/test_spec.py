@@ -124,9 +124,9 @@ SCHEDULE = [
     (OPEN | {"shape": "exponential", "duty": 0.5}, "/duty", "must be left out when shape is exponential"),
 ]
 FIELD_VALUES = [
-    (OPEN | {"kind": "stragler"}, "/kind", "must be one of gradient_explosion, "),
-    (OPEN | {"kind": None}, "/kind", "must be one of gradient_explosion, "),
-    ({"open_ended": True}, "/kind", "is required, one of gradient_explosion, "),
+    (OPEN | {"kind": "stragler"}, "/kind", "must be one of "),
+    (OPEN | {"kind": None}, "/kind", "must be one of "),
+    ({"open_ended": True}, "/kind", "is required, one of "),
     (OPEN | {"foo": 1}, "/foo", "is not a key of a fault; valid keys: kind, params, target, intensity, "),
     (OPEN | {"params": []}, "/params", "must be an object, not an array"),
     (OPEN | {"params": None}, "/params", "must be an object, not null"),

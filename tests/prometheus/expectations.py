@@ -83,6 +83,24 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
         Case(why="every collective is slow for everybody: nobody to name", preset="honest-64xh100",
              fires=_of(NETWORK), within=120, may=_of(SPEED), lasts=140),
     ),
+    "nccl_small_buffer": (
+        Case(why="transfers take 1.4 times as long where nothing hides them", preset="anatomy-32gpu",
+             fires=_of(NETWORK), within=100, lasts=120),
+        Case(why="64 GPUs hide it behind computing, and lose 1.4 %", preset="honest-64xh100", lasts=100),
+    ),
+    "gdr_disabled": (
+        Case(why="twice the transfer time", preset="anatomy-32gpu", fires=_of(NETWORK), lasts=120),
+        Case(why="64 GPUs hide it behind computing, and lose 3.5 %", preset="honest-64xh100", lasts=100),
+    ),
+    "nccl_algo": (
+        Case(why="31 collectives a step, each with the latency of a ring", preset="anatomy-32gpu",
+             fires=_of(NETWORK), within=100, lasts=120),
+    ),
+    "link_degraded": (
+        Case(why="one link at a quarter: everybody is slow and nobody to name", preset="anatomy-32gpu",
+             fires=_of(NETWORK, SPEED), lasts=120),
+        Case(why="mild, on 64 GPUs that hide it", preset="honest-64xh100", intensity=0.25, lasts=100),
+    ),
 }  # fmt: skip
 """By kind. A kind that is not here fails its test."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -53,9 +54,10 @@ def test_a_fault_of_the_fabric_stretches_every_size() -> None:
         ({"min_bytes": 0}, "min_bytes: 0 is not a whole number of bytes from 1 to"),
         ({"min_bytes": 64, "max_bytes": 32}, "max_bytes: 32 is not a whole number of bytes from 64 to"),
         ({"collective_factor": 0.0}, "collective_factor: 0.0 is not a finite number above 0"),
+        ({"link_slowdown": float("inf")}, "link_slowdown: inf is not a finite number above 0"),
     ],
 )
-def test_errors_name_the_key(keys: dict[str, int], message: str) -> None:
+def test_errors_name_the_key(keys: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sweep(preset("anatomy-32gpu"), **keys)
 
