@@ -1,0 +1,55 @@
+"""Partitions (MIG) of a board: which GPU instances there are, and what they are called."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from exporter.sources.nvml.calls import Calls
+from exporter.sources.nvml.library import NOTHING, UNSUPPORTED, code_of, text
+
+_PROFILE = re.compile(r"\bMIG (?:\d+c\.)?(\d+g\.\S+)")
+"""In the name of a MIG device. What a compute instance takes of its GPU instance (`1c.`) is not part of the profile."""
+_MOST = 64
+"""Above what any board can be divided into; a driver that claims more is not followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """A GPU instance."""
+
+    number: str
+    """Value of GPU_I_ID."""
+    profile: str
+    """Value of GPU_I_PROFILE; empty when the driver does not tell."""
+    handle: Any
+    """Of a MIG device in it: all of them share the memory of the instance."""
+
+
+def find(calls: Calls, board: Any) -> list[Partition]:
+    """GPU instances that hold a MIG device, in the driver's order; none when MIG is off. Raises `Gone`."""
+    mode = calls.ask("nvmlDeviceGetMigMode", board, once="nvmlDeviceGetMigMode")
+    if mode is None or not mode[0]:
+        return []
+    found: dict[str, Partition] = {}
+    for index in range(min(_MOST, calls.ask("nvmlDeviceGetMaxMigDeviceCount", board) or 0)):
+        device = _device(calls, board, index)
+        number = None if device is None else calls.ask("nvmlDeviceGetGpuInstanceId", device)
+        if number is None or str(number) in found:
+            continue
+        name = calls.ask("nvmlDeviceGetName", device)
+        named = _PROFILE.search(text(name)) if name is not None else None
+        found[str(number)] = Partition(str(number), named[1] if named else "", device)
+    return list(found.values())
+
+
+def _device(calls: Calls, board: Any, index: int) -> Any:
+    call = "nvmlDeviceGetMigDeviceHandleByIndex"
+    try:
+        return calls.library.nvmlDeviceGetMigDeviceHandleByIndex(board, index)
+    except Exception as error:
+        code = code_of(error)
+        if code not in NOTHING | UNSUPPORTED:  # most places are empty, which NVML calls an error
+            calls.failed(call, code)
+        return None
