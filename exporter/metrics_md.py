@@ -12,6 +12,7 @@ from exporter.budget import PER_GPU_LIMIT, PER_NODE_LIMIT, PER_RUN_LIMIT, budget
 from exporter.catalogue import (
     DCGM_FAMILIES,
     ENGINE_FAMILIES,
+    EXPORT_FAMILIES,
     EXPORTER_FAMILIES,
     GPU_LABELS,
     NODE_FAMILIES,
@@ -37,6 +38,7 @@ entry in CHANGELOG.md.
 | `/metrics/nodes/{node}` | GPUs, ranks, storage and network of one node; one scrape target, as a dcgm-exporter is |
 | `/metrics/run` | the run, the exporter, the engine and the process: one more target |
 | `/metrics` | all of the above on one page, for a look with `curl` and for small labs |
+| `stepscope export`: `/metrics` | GPUs, ranks, run and exporter of one real node, on port 9401 |
 | `/metrics/truth` | which faults act; behind the token, and scraped by no Prometheus that an exercise may query |
 
 `/sd/nodes` lists the targets for Prometheus' HTTP service discovery. Pages come as text 0.0.4 or, when asked for, as
@@ -84,6 +86,18 @@ collect time, scrape duration and exposition size are those of the tick served b
 node pages with the other series of a GPU; its `reason` is empty while the GPU is up.
 """
 
+_EXPORT = """On the page of `stepscope export` only, where the families above have one series for each source: `nvml`,
+`dcgm` and `job`.
+
+* `exporter_source_errors_total`, `exporter_samples_dropped_total` and `exporter_collect_skipped_total` exist for every
+  source that is tried and every reason that it can give, from the first request. The gauges exist for sources that are
+  used: one that `auto` looked for and did not find is not down.
+* A source that is down keeps its last readings for as long as `--max-age` says; then they are gone, and each of its
+  GPUs has `exporter_gpu_up` 0.
+* `chosen` is `true` or `false`. `reason` is `asked` (by `--source`), `gpus_found`, `answers`, `always`; or why not:
+  `starting`, `no_gpus`, or the reason of `exporter_source_errors_total`.
+"""
+
 _PROCESS = """From prometheus-client. `process_*` exists on Linux only. Its `python_gc_*` families are left out: nine
 series that say nothing about a training job and would break the budget below.
 """
@@ -96,6 +110,7 @@ _GROUPS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ("Training: per node", "The network families exist where the job leaves a node.", NODE_FAMILIES),
     ("Training: per run", _RUN, RUN_FAMILIES),
     ("The exporter about itself", _EXPORTER, EXPORTER_FAMILIES),
+    ("The sources of a real node", _EXPORT, EXPORT_FAMILIES),
     ("The simulator's engine", "", ENGINE_FAMILIES),
     ("The process", _PROCESS, PROCESS_FAMILIES),
     ("Truth", _TRUTH, TRUTH_FAMILIES),

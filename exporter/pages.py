@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from exporter.catalogue import HOSTNAME
 from exporter.engine import EngineView, why_down
 from exporter.generation import Generation
 from exporter.negotiation import choose_format, wants_gzip
+from exporter.page import Page
 from exporter.render import Format
 from exporter.selfmetrics import ProcessMetrics, SelfMetrics, engine_families
 from exporter.sources import simulated
@@ -19,22 +19,6 @@ from exporter.truth import truth_families
 from simulator.observation import Tick
 
 MAX_AGE_SECONDS = 10.0
-
-
-class Page(NamedTuple):
-    """An answer, ready to send."""
-
-    body: bytes
-    content_type: str
-    content_encoding: str | None
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """HTTP headers that belong to the body."""
-        headers = {"Content-Type": self.content_type, "Vary": "Accept, Accept-Encoding"}
-        if self.content_encoding is not None:
-            headers["Content-Encoding"] = self.content_encoding
-        return headers
 
 
 class Pages:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
-from functools import cache
+from functools import lru_cache
 from types import MappingProxyType
 
 from exporter.catalogue import Family
@@ -40,7 +40,7 @@ def escape_help(text: str, format_: Format) -> str:
     return escaped.replace('"', r"\"") if format_ is Format.OPENMETRICS else escaped
 
 
-@cache
+@lru_cache(maxsize=2048)
 def header(family: Family, format_: Format) -> str:
     """The `# HELP` and `# TYPE` lines of a family."""
     if format_ is Format.OPENMETRICS:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from exporter.catalogue.dcgm import DCGM_FAMILIES, GPU_LABELS, INSTANCE_LABELS
 from exporter.catalogue.family import HOSTNAME, Family, Number, PageName, Scope, Type
-from exporter.catalogue.selfmetrics import ENGINE_FAMILIES, EXPORTER_FAMILIES, GPU_UP, PROCESS_FAMILIES
+from exporter.catalogue.selfmetrics import (
+    ENGINE_FAMILIES,
+    EXPORT_FAMILIES,
+    EXPORTER_FAMILIES,
+    GPU_UP,
+    PROCESS_FAMILIES,
+)
 from exporter.catalogue.training import NODE_FAMILIES, RANK_FAMILIES, RUN_FAMILIES
 from exporter.catalogue.truth import TRUTH_FAMILIES
 
@@ -13,6 +19,7 @@ __all__ = [
     "DCGM_FAMILIES",
     "ENGINE_FAMILIES",
     "EXPORTER_FAMILIES",
+    "EXPORT_FAMILIES",
     "FAMILIES",
     "GPU_LABELS",
     "GPU_UP",
@@ -37,6 +44,7 @@ FAMILIES: tuple[Family, ...] = (
     *NODE_FAMILIES,
     *RUN_FAMILIES,
     *EXPORTER_FAMILIES,
+    *EXPORT_FAMILIES,
     *ENGINE_FAMILIES,
     *PROCESS_FAMILIES,
     *TRUTH_FAMILIES,

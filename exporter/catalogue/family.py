@@ -8,8 +8,8 @@ from typing import Literal
 
 Type = Literal["gauge", "counter", "histogram"]
 Number = Literal["int", "double", "float"]
-Scope = Literal["board", "instance", "rank", "node", "run", "self", "truth"]
-PageName = Literal["node", "run", "truth"]
+Scope = Literal["board", "instance", "rank", "node", "run", "self", "source", "truth"]
+PageName = Literal["node", "run", "export", "truth"]
 
 HOSTNAME = "Hostname"
 """The label that names a node. Newer dcgm-exporters write `hostname`: the source can follow, the catalogue does not."""

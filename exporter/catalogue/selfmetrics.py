@@ -61,6 +61,14 @@ EXPORTER_FAMILIES = (
     ),
 )  # fmt: skip
 
+EXPORT_FAMILIES = (
+    _self(
+        "exporter_source_choice_info", "info", "Always 1: whether a source of a real node is used, and why.",
+        "source", "chosen", "reason", number="int", scope="source", page="export",
+    ),
+)  # fmt: skip
+"""Of `stepscope export` alone: the lab has one source and no choice."""
+
 ENGINE_FAMILIES = (
     _self("simulator_engine_lag_seconds", "seconds", "How far the simulated job is behind the wall clock."),
     _self(

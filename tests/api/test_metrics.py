@@ -5,7 +5,8 @@ import threading
 
 import pytest
 
-from exporter.pages import Page, Pages
+from exporter.page import Page
+from exporter.pages import Pages
 from stepscope.api.routes import metrics
 from tests.api.conftest import Bench, problem
 

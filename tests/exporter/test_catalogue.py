@@ -57,7 +57,8 @@ def test_every_family_is_described(family: Family) -> None:
 
 
 def test_pages_follow_from_scopes() -> None:
-    pages = {"board": "node", "instance": "node", "rank": "node", "node": "node", "run": "run", "self": "run"}
+    pages = {scope: "node" for scope in ("board", "instance", "rank", "node")}
+    pages |= {"run": "run", "self": "run", "source": "export"}
     for family in FAMILIES:
         assert family.page == pages.get(family.scope, "truth"), family.name
         assert family.name.startswith("lab_") == (family.page == "truth")

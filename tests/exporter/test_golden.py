@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from exporter.pages import Page, Pages
+from exporter.page import Page
+from exporter.pages import Pages
 from simulator.observation import FaultView
 from tests.exporter.ticks import StubClock, StubEngine, run_info, tick
 

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request
 from starlette.responses import Response
 
 from exporter.discovery import targets
-from exporter.pages import Page
+from exporter.page import Page
 from stepscope.api.lab import CurrentLab, CurrentTick
 from stepscope.api.models.ops import TargetGroup
 from stepscope.api.problems import ProblemError

@@ -1,0 +1,163 @@
+"""The sources of a real node, run together."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from exporter.choice import Choice, Chooser
+from exporter.collector import CRASHED, Collector
+from exporter.job_view import JobView
+from exporter.merge import Merged, merge
+from exporter.reading import Gpu
+from exporter.render import Format
+from exporter.state import STARTING, State
+
+JOB = "job"
+"""Value of the label `source` of training jobs."""
+STOP_SECONDS = 1.0
+"""What running cycles get to finish in, all together, when the node stops."""
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class JobState:
+    """The job source at one moment, whatever it did when it was asked."""
+
+    up: bool
+    errors: dict[str, int]
+    dropped: dict[str, int]
+    last_success: float
+    runs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """All sources at one moment."""
+
+    states: tuple[State, ...]
+    choices: tuple[Choice, ...]
+    """One per source of `states`, then that of the job source where there is one."""
+    merged: Merged
+    job: JobState | None
+
+    @property
+    def chosen(self) -> tuple[State, ...]:
+        """Sources of GPU readings that are used."""
+        return tuple(state for state, choice in zip(self.states, self.choices, strict=False) if choice.chosen)
+
+
+class Node:
+    """Collectors, the choice between them, and the source of training jobs. Methods may be called from any thread."""
+
+    def __init__(self, collectors: Sequence[Collector], chooser: Chooser, job: JobView | None = None) -> None:
+        self._collectors = tuple(collectors)
+        self._chooser = chooser
+        self._job = job
+        self._lock = threading.Lock()
+        self._job_crashes = 0
+
+    def attach(self, job: JobView) -> None:
+        """Add the source of training jobs, which itself asks this node for its GPUs."""
+        self._job = job
+
+    def start(self) -> None:
+        """Begin to collect and to listen."""
+        for collector in self._collectors:
+            collector.start()
+        if self._job is not None:
+            try:
+                self._job.start()
+            except Exception as error:
+                self._crashed("start", error)
+
+    def stop(self) -> bool:
+        """End everything; False when a cycle hangs in a call that does not return."""
+        if self._job is not None:
+            try:
+                self._job.close()
+            except Exception as error:
+                self._crashed("close", error)
+        share = STOP_SECONDS / max(1, len(self._collectors))
+        ended = [collector.stop(timeout=share) for collector in self._collectors]
+        return all(ended)
+
+    def now(self) -> Moment:
+        """All sources, and the choice between them, now."""
+        states = tuple(collector.state() for collector in self._collectors)
+        with self._lock:
+            choices = self._chooser.choose(states)
+        readings = {state.source: state.reading for state in states if state.reading is not None}
+        missing = [gpu for state in states if state.reading is None for gpu in state.gpus]
+        if self._job is not None:
+            choices += (Choice(JOB, True, "always", "used: training jobs report by themselves"),)
+        return Moment(states, choices, merge(readings, missing), self._job_state())
+
+    def gpus(self) -> Sequence[Gpu]:
+        """The boards of this node, to join ranks with."""
+        return self.now().merged.gpus
+
+    def shown(self) -> tuple[bool, ...]:
+        """Which sources have a reading that may be shown: when this changes, a page must be made anew."""
+        return tuple(collector.has_reading() for collector in self._collectors)
+
+    def job_text(self, format_: Format) -> list[str]:
+        """Families of nodes and runs; none when the job source fails."""
+        if self._job is None:
+            return []
+        try:
+            return list(self._job.families(format_))
+        except Exception as error:
+            self._crashed("families", error)
+            return []
+
+    def exhausted(self, failures: int) -> str:
+        """The used source that has failed this often in a row, empty when none has.
+
+        Under `auto` one that has never worked does not count: a new process would not find it either.
+        """
+        for state in self.now().chosen:
+            if state.failures >= failures and (state.last is not None or self._chooser.asked(state.source)):
+                return state.source
+        return ""
+
+    def readiness(self) -> tuple[bool, dict[str, str]]:
+        """Whether there is anything to show, and how each used source is."""
+        moment = self.now()
+        used = moment.chosen
+        parts = {state.source: _words(state) for state in used}
+        starting = {state.source for state in moment.states if state.reason == STARTING and state.last is None}
+        ready = any(state.reading is not None for state in used)
+        if moment.job is not None:
+            parts[JOB] = "ok" if moment.job.up else "hears nobody"
+            # Without any GPU to wait for, that jobs can report is all there is to be.
+            ready = ready or (moment.job.up and (bool(moment.job.runs) or not (used or starting)))
+        if not ready:
+            parts |= dict.fromkeys(starting, "has not finished a cycle yet")
+        return ready, parts
+
+    def _job_state(self) -> JobState | None:
+        if self._job is None:
+            return None
+        errors = {CRASHED: self._job_crashes, **dict.fromkeys(self._job.error_reasons, 0)}
+        dropped = dict.fromkeys(self._job.drop_reasons, 0)
+        try:
+            status = self._job.status()
+            errors |= {reason: count for reason, count in status.errors.items() if reason in errors}
+            dropped |= {reason: count for reason, count in status.dropped.items() if reason in dropped}
+            return JobState(bool(status.up), errors, dropped, float(status.last_success), int(status.runs))
+        except Exception as error:
+            self._crashed("status", error)
+            return JobState(False, errors, dropped, 0.0, 0)
+
+    def _crashed(self, what: str, error: Exception) -> None:
+        self._job_crashes += 1
+        if self._job_crashes == 1:
+            _log.error("job: %s failed: %s: %s", what, type(error).__name__, error)
+
+
+def _words(state: State) -> str:
+    return "ok" if state.up else state.detail
