@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from exporter.catalogue import Family, find
+from exporter.catalogue import GPU_UP, Family, find
 from exporter.reading import Gpu, Labels, Reading, Sample
 
 MALFORMED, DUPLICATE = "malformed", "duplicate"
@@ -64,7 +64,7 @@ def _samples(samples: tuple[Sample, ...], dropped: dict[str, int]) -> tuple[Samp
 def _may_stand(family: Family) -> bool:
     known = find(family.name)
     if known is not None:
-        return known == family and known.scope in ("board", "instance") and known.page == "node"
+        return known.scope in ("board", "instance") and known is not GPU_UP
     return bool(_METRIC.fullmatch(family.name)) and not family.name.startswith(_RESERVED)
 
 

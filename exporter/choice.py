@@ -9,9 +9,7 @@ from dataclasses import dataclass
 from exporter.state import STARTING, State
 
 AUTO = "auto"
-_ABSENT = {
-    "package_missing", "package_not_found", "library_not_found", "driver_not_loaded", "no_package", "no_library",
-}  # fmt: skip
+_ABSENT = ("library_not_found", "driver_not_loaded")
 """Reasons of the NVML source that mean: this machine has no GPU to read. Any other is a fault of a driver."""
 
 _log = logging.getLogger(__name__)

@@ -16,6 +16,10 @@ class JobStatus(Protocol):
         """Whether recorders can be heard."""
 
     @property
+    def detail(self) -> str:
+        """Where, or why not."""
+
+    @property
     def errors(self) -> Mapping[str, int]:
         """Since the start, by reason."""
 

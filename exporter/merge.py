@@ -39,26 +39,26 @@ def merge(readings: Mapping[str, Reading], missing: Iterable[Gpu] = ()) -> Merge
     """
     gpus = _gpus(readings, missing)
     families: dict[str, Family] = {}
-    for source in DEVICE_ORDER:
-        for family in readings[source].families if source in readings else ():
+    given: dict[tuple[str, str], tuple[Sample, ...]] = {}
+    for source in (source for source in DEVICE_ORDER if source in readings):
+        for family, samples in readings[source].families.items():
             families.setdefault(family.name, family)
+            given[source, family.name] = samples
     identities = _identities(readings)
     merged: dict[Family, tuple[Sample, ...]] = {}
     for family in sorted(families.values(), key=lambda family: _RANKS.get(family.name, len(_RANKS))):
-        samples = tuple(_distinct(_of_family(family, readings, identities)))
-        if samples:
-            merged[family] = samples
+        kept = tuple(_distinct(_of_family(family, given, identities)))
+        if kept:
+            merged[family] = kept
     return Merged(merged, gpus)
 
 
 def _of_family(
-    family: Family, readings: Mapping[str, Reading], identities: Mapping[str, tuple[str, Labels]]
+    family: Family, given: Mapping[tuple[str, str], tuple[Sample, ...]], identities: Mapping[str, tuple[str, Labels]]
 ) -> Iterator[Sample]:
     owners: dict[str, dict[str, str]] = {}
     for source in PROFILING_ORDER if family.name in _PROFILING else DEVICE_ORDER:
-        if source not in readings:
-            continue
-        samples = readings[source].families.get(family, ())
+        samples = given.get((source, family.name), ())
         for sample in _once_per_board(samples) if family.scope == "board" else samples:
             taken = owners.setdefault(sample.gpu, {})
             # One source's board must not stand beside another's parts of it: they would be added up.

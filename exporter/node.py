@@ -28,6 +28,7 @@ class JobState:
     """The job source at one moment, whatever it did when it was asked."""
 
     up: bool
+    detail: str
     errors: dict[str, int]
     dropped: dict[str, int]
     last_success: float
@@ -59,6 +60,7 @@ class Node:
         self._job = job
         self._lock = threading.Lock()
         self._job_crashes = 0
+        self._job_counts: tuple[dict[str, int], dict[str, int], float, int] | None = None
 
     def attach(self, job: JobView) -> None:
         """Add the source of training jobs, which itself asks this node for its GPUs."""
@@ -87,9 +89,7 @@ class Node:
 
     def now(self) -> Moment:
         """All sources, and the choice between them, now."""
-        states = tuple(collector.state() for collector in self._collectors)
-        with self._lock:
-            choices = self._chooser.choose(states)
+        states, choices = self._choose()
         readings = {state.source: state.reading for state in states if state.reading is not None}
         missing = [gpu for state in states if state.reading is None for gpu in state.gpus]
         if self._job is not None:
@@ -114,13 +114,15 @@ class Node:
             self._crashed("families", error)
             return []
 
-    def exhausted(self, failures: int) -> str:
-        """The used source that has failed this often in a row, empty when none has.
+    def look(self, *, failures: int = 0) -> str:
+        """Reconsider which sources are used; the one of them that has failed this often in a row, or empty.
 
         Under `auto` one that has never worked does not count: a new process would not find it either.
         """
-        for state in self.now().chosen:
-            if state.failures >= failures and (state.last is not None or self._chooser.asked(state.source)):
+        states, choices = self._choose()
+        for state, choice in zip(states, choices, strict=True):
+            counts = choice.chosen and (state.last is not None or self._chooser.asked(state.source))
+            if counts and 0 < failures <= state.failures:
                 return state.source
         return ""
 
@@ -132,26 +134,38 @@ class Node:
         starting = {state.source for state in moment.states if state.reason == STARTING and state.last is None}
         ready = any(state.reading is not None for state in used)
         if moment.job is not None:
-            parts[JOB] = "ok" if moment.job.up else "hears nobody"
+            parts[JOB] = "ok" if moment.job.up else moment.job.detail
             # Without any GPU to wait for, that jobs can report is all there is to be.
             ready = ready or (moment.job.up and (bool(moment.job.runs) or not (used or starting)))
         if not ready:
             parts |= dict.fromkeys(starting, "has not finished a cycle yet")
         return ready, parts
 
+    def _choose(self) -> tuple[tuple[State, ...], tuple[Choice, ...]]:
+        states = tuple(collector.state() for collector in self._collectors)
+        with self._lock:
+            return states, self._chooser.choose(states)
+
     def _job_state(self) -> JobState | None:
         if self._job is None:
             return None
-        errors = {CRASHED: self._job_crashes, **dict.fromkeys(self._job.error_reasons, 0)}
-        dropped = dict.fromkeys(self._job.drop_reasons, 0)
         try:
             status = self._job.status()
-            errors |= {reason: count for reason, count in status.errors.items() if reason in errors}
-            dropped |= {reason: count for reason, count in status.dropped.items() if reason in dropped}
-            return JobState(bool(status.up), errors, dropped, float(status.last_success), int(status.runs))
+            up, detail = status.up, status.detail
+            self._job_counts = (
+                {**dict.fromkeys(self._job.error_reasons, 0), **status.errors},
+                {**dict.fromkeys(self._job.drop_reasons, 0), **status.dropped},
+                status.last_success,
+                status.runs,
+            )
         except Exception as error:
             self._crashed("status", error)
-            return JobState(False, errors, dropped, 0.0, 0)
+            up, detail = False, "does not answer"
+        # What was counted stays counted while it does not answer.
+        errors, dropped, last_success, runs = self._job_counts or (
+            dict.fromkeys(self._job.error_reasons, 0), dict.fromkeys(self._job.drop_reasons, 0), 0.0, 0,
+        )  # fmt: skip
+        return JobState(up, detail, {**errors, CRASHED: self._job_crashes}, dropped, last_success, runs if up else 0)
 
     def _crashed(self, what: str, error: Exception) -> None:
         self._job_crashes += 1

@@ -22,7 +22,8 @@ def is_secret(path: str) -> bool:
 
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
-_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
+HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
+"""Of every answer that does not say otherwise."""
 
 
 class Guard:
@@ -43,7 +44,7 @@ class Guard:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in _HEADERS.items():
+                for name, value in HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
             await send(message)
@@ -59,7 +60,7 @@ class Guard:
         await self._app(scope, receive, send_with_headers)
 
     def _check_host(self, headers: Mapping[str, str]) -> None:
-        host, _ = _split_port(headers.get("host", ""))
+        host, _ = split_port(headers.get("host", ""))
         if host not in self._hosts:
             raise ProblemError(
                 421,
@@ -92,8 +93,8 @@ def _check_origin(headers: Headers, scheme: str) -> None:
     origin = origins[0]
     origin_scheme, _, place = origin.lower().partition("://")
     default = _DEFAULT_PORTS.get(origin_scheme)
-    host, port = _split_port(place)
-    own_host, own_port = _split_port(headers.get("host", ""))
+    host, port = split_port(place)
+    own_host, own_port = split_port(headers.get("host", ""))
     # A proxy that ends TLS shows us http: the default port of a bare Host is then the origin's, not ours.
     same = default is not None and (host, port or default) == (own_host, own_port or default)
     if len(origins) > 1 or not same or (scheme == "https" and origin_scheme == "http"):
@@ -105,7 +106,7 @@ def _check_origin(headers: Headers, scheme: str) -> None:
         )
 
 
-def _split_port(place: str) -> tuple[str, str]:
+def split_port(place: str) -> tuple[str, str]:
     """Host in lower case (IPv6 keeps its brackets) and port text, empty when there is none."""
     host, colon, port = place.lower().rpartition(":")
     if colon and port.isdigit() and (host.endswith("]") or ":" not in host):

@@ -6,6 +6,9 @@ LAB_PACKAGES = (
 )  # fmt: skip
 """The extra `lab`: without one of these no job can be simulated or served."""
 
+GPU_PACKAGES = ("prometheus_client", "pynvml", "requests", "starlette", "uvicorn")
+"""The extra `gpu`: reads real GPUs and serves what they say."""
+
 STACK_PACKAGES = ("docker", "requests", "urllib3")
 """The extra `stack`: the Docker SDK and what it stands on."""
 

@@ -57,7 +57,7 @@ def test_every_family_is_described(family: Family) -> None:
 
 
 def test_pages_follow_from_scopes() -> None:
-    pages = {scope: "node" for scope in ("board", "instance", "rank", "node")}
+    pages = dict.fromkeys(("board", "instance", "rank", "node"), "node")
     pages |= {"run": "run", "self": "run", "source": "export"}
     for family in FAMILIES:
         assert family.page == pages.get(family.scope, "truth"), family.name
