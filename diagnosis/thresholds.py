@@ -93,3 +93,84 @@ COMPLETE = 1.0
 
 MEMORY_FULL = 0.95
 """Share of device memory in use that a traditional alert calls nearly full."""
+
+DIAGNOSIS_WINDOW_SECONDS = 60.0
+"""What a verdict judges: four scrapes at 15 s, several steps of any job that is not a giant."""
+
+LEAST_SCRAPES = 2
+"""Two scrapes make one rate; with fewer nothing is named."""
+
+LEAST_STEPS = 3
+"""Steps that must have ended before their mean says anything."""
+
+MOST_VERDICTS = 8
+"""Longer lists hide what matters."""
+
+LEAST_INTERVALS_CHRONIC = 2
+"""Intervals between scrapes that must show a cause before it counts as lasting: one is an event."""
+
+OUTLIER_DEVIATIONS = 3.5
+"""Robust standard deviations beyond which a rank is not one of its peers any more."""
+
+PERSISTENT_SHARE = 0.75
+"""Share of the intervals in which a rank must stand out to be named: noise picks another one each time."""
+
+WORK_GROWTH_HIGH = 0.03
+"""Work of a rank beyond the median of its peers, against its own earlier share: that takes out the chips' spread."""
+
+HOTTER_CELSIUS = 8.0
+"""Rise of a board's temperature over its own earlier one, at no more power, that only failing cooling explains:
+inlet air differs by 3 °C within a rack row."""
+
+KELVIN_PER_WATT_HIGH = 1.3
+"""The same without an earlier window: warming over inlet air per watt, against the median of the peers."""
+
+INLET_CELSIUS = 25.0
+"""Air that a data centre blows at its boards (ASHRAE A1 allows 18 to 27)."""
+
+POWER_SAME = 1.10
+"""Growth of a board's power that temperature may still be compared across."""
+
+CLOCK_BELOW_PEERS = 0.99
+"""SM clock against the median of the peers below which a power limit binds on this board and not on all."""
+
+H2D_EXCESS_HIGH = 0.003
+"""Share of the step that copies to the device take on a rank beyond the median of its peers: hidden behind the step
+before, they take none."""
+
+INPUT_RISE = 0.02
+"""Rise of what late batches cost, as a share of the step, over the better window before."""
+
+QUEUE_DRAINED = 0.80
+"""Fill of a loader's queue, of its earlier one, below which it cannot keep up: a queue that does stays full."""
+
+TRANSFER_SLOWER = 1.12
+"""Time of the transfer itself in collectives against the better window: healthy ones vary by 2 %."""
+
+TRANSFER_CV_TAIL = 0.04
+"""Spread from step to step of the collectives' time above which a latency tail is at work, and no setting: settings
+slow every step alike."""
+
+HANDOVER_SHARE = 0.001
+"""Data wait, as a share of the step, that is only the handing over of a batch that was ready."""
+
+LATE_AT_ONCE_TAIL = 1.8
+"""Ranks late in one step, in the mean, up to which it is a tail that hits one at a time."""
+
+LEAST_STEPS_TO_BLAME = 6
+"""Steps that must show the same ranks late before they are named."""
+
+LINK_SHARE_LOW = 0.95
+"""Bytes of an interface over the median of its node's below which its link is slow: rings use all alike."""
+
+SPIKES_CERTAIN = 3
+"""Steps with a spike after which it is an explosion beyond doubt."""
+
+CLOCK_RESTLESS = 0.02
+"""Swing of an SM clock between scrapes above which its mean over a few of them says nothing about the time between."""
+
+LEAST_SCRAPES_TREND = 4
+"""Scrapes that make a trend: three falls in a row are seldom chance."""
+
+STAGED_RATIO_HIGH = 1.15
+"""PCIe bytes of the GPUs over what their nodes send: 1 where the interface reads GPU memory, 2 through host memory."""

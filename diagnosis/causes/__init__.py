@@ -1,0 +1,1 @@
+"""One module per family of causes. Each ends in `CAUSES = (…,)` and is found by being here."""

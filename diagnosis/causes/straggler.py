@@ -1,0 +1,74 @@
+"""A GPU that computes slower than its peers, with nothing on the board to say why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from diagnosis import thresholds as limit
+from diagnosis.cause import Case, Cause
+from diagnosis.compare import excess, grown_excess, lead, persistent, standing_out, sure
+from diagnosis.verdict import Evidence, Finding
+from diagnosis.window import Window, middle
+from simulator.observation import Floats
+
+
+class Straggler(Cause):
+    """Forward and backward of the same ranks are longer than their peers', interval after interval."""
+
+    name = "straggler"
+    title = "Ranks compute slower than their peers and everyone waits for them"
+    confirm = "nvidia-smi -q -d PERFORMANCE,CLOCK on that node; then run a matrix product on that GPU and a neighbour"
+    remedy = "Cordon the GPU or node and restart from the last checkpoint; run its diagnostics (dcgmi diag -r 3)."
+
+    def find(self, case: Case) -> Sequence[Finding]:
+        """The slow ranks as one finding."""
+        ranks = slow_ranks(case)
+        if not len(ranks):
+            return ()
+        now = case.now
+        beyond = excess(now.compute)
+        worst = float(np.nanmax(beyond[ranks]))
+        named = case.culprit(ranks, "node" if case.whole_nodes(ranks) else "rank")
+        wait = now.communication_excess
+        evidence = (
+            Evidence("compute per step, slowest of them", float(np.nanmax(now.compute[ranks])), middle(now.compute), "s"),
+            Evidence("compute beyond the median of the peers", worst, limit.WORK_EXCESS_HIGH, "ratio"),
+            Evidence("communication beyond the least of the peers", float(np.nanmin(wait[ranks])), middle(wait), "s"),
+        )  # fmt: skip
+        return (
+            self.finding(
+                evidence, seconds=lead(now.work, ranks), confidence=sure(worst, limit.WORK_EXCESS_HIGH), culprit=named
+            ),
+        )
+
+
+def slow_ranks(case: Case) -> NDArray[np.int64]:
+    """Ranks whose compute stands out from their peers', now and in most intervals, by more than their clock explains."""
+    compute = at_one_clock(case.now)
+    before = None if case.before is None else at_one_clock(case.before)
+    grown = grown_excess(compute, before)
+    found = standing_out(grown, least=limit.WORK_EXCESS_HIGH if before is None else limit.WORK_GROWTH_HIGH)
+    always = standing_out(excess(compute), least=limit.WORK_EXCESS_HIGH)
+    ranks = np.union1d(found, always)
+    pieces = [excess(at_one_clock(piece)) for piece in case.pieces]
+    return persistent(pieces, ranks, least=limit.WORK_GROWTH_HIGH / 2)
+
+
+def at_one_clock(window: Window) -> Floats:
+    """(R,) compute seconds per step at the clock of the peers; NaN for a rank whose clock does not hold still."""
+    samples = window.series.gpu["DCGM_FI_DEV_SM_CLOCK"]
+    clock = window.gpu("DCGM_FI_DEV_SM_CLOCK")
+    usual = middle(clock)
+    if not np.isfinite(usual):
+        return window.compute
+    with np.errstate(invalid="ignore"):
+        restless = (np.nanmax(samples, axis=0) - np.nanmin(samples, axis=0)) > limit.CLOCK_RESTLESS * usual
+        # Work takes as many cycles at any clock. A board without a reading is taken at its word.
+        scaled = window.compute * np.where(np.isfinite(clock), clock / usual, 1.0)
+    return np.where(restless, np.nan, scaled)
+
+
+CAUSES = (Straggler(),)

@@ -1,0 +1,170 @@
+"""From samples to a ranked list of verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from diagnosis import thresholds as limit
+from diagnosis.cause import Case
+from diagnosis.cost import cost
+from diagnosis.pipeline import isolate
+from diagnosis.registry import causes
+from diagnosis.series import Series
+from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
+from diagnosis.window import Window
+
+
+def diagnose(
+    series: Series,
+    *,
+    at: float | None = None,
+    window_seconds: float = limit.DIAGNOSIS_WINDOW_SECONDS,
+    price_per_gpu_hour: float | None = None,
+) -> Diagnosis:
+    """Judge the last `window_seconds` before `at` (Unix seconds; by default the newest scrape).
+
+    What came before is what the run is compared with. Nothing after `at` is looked at.
+    """
+    case = _case(series, at=at, window_seconds=window_seconds)
+    now = case.now
+    why = _too_thin(case)
+    findings = [] if why else _weighed(case)
+    verdicts = tuple(_verdict(case, finding, price_per_gpu_hour) for finding in findings)
+    return Diagnosis(
+        run=series.run,
+        at_seconds=float(now.series.times[-1]) if now.scrapes else float("nan"),
+        window_seconds=now.seconds,
+        scrapes=now.scrapes,
+        steps=now.steps,
+        step_seconds=now.step_seconds if now.step_seconds > 0 else None,
+        cost=_total(case, findings, price_per_gpu_hour),
+        verdicts=verdicts,
+        pipeline=isolate(case),
+        abstained=why,
+        lost_seconds=_lost(case),
+    )
+
+
+def _case(series: Series, *, at: float | None, window_seconds: float) -> Case:
+    end = float(series.times[-1]) if at is None and len(series.times) else (at or 0.0)
+    history = series.part(-np.inf, end)
+    now = Window(history.part(end - window_seconds, end))
+    return Case(now, _best_before(history, now), tuple(_pieces(now)), history)
+
+
+def _pieces(window: Window) -> list[Window]:
+    """The intervals between scrapes in which a step ended."""
+    cut = [
+        Window(window.series.at(np.array([first, first + 1], dtype=np.int64))) for first in range(window.scrapes - 1)
+    ]
+    return [piece for piece in cut if piece.steps > 0]
+
+
+def _best_before(history: Series, now: Window) -> Window | None:
+    """The stretch of the same number of scrapes before `now` with the shortest steps, of those with enough of them."""
+    before = len(history.times) - now.scrapes
+    length = min(now.scrapes, before + 1)
+    if length < 2 or now.scrapes < 2:
+        return None
+    candidates = [
+        Window(history.at(np.arange(first, first + length)))
+        for first in range(max(0, before + 1 - length), -1, -max(1, length // 2))
+    ]
+    usable = [window for window in candidates if window.steps >= limit.LEAST_STEPS]
+    return min(usable, key=lambda window: _quiet(window), default=None)
+
+
+def _quiet(window: Window) -> float:
+    """Step time without checkpoints and stalls, which say nothing about the pace of a job."""
+    interrupted = float(np.nanmedian(window.phases[-2:].sum(axis=0)))
+    return window.step_seconds - interrupted
+
+
+def _too_thin(case: Case) -> str:
+    """Why the window does not bear a verdict; empty when it does."""
+    now = case.now
+    if now.scrapes < limit.LEAST_SCRAPES:
+        return f"{now.scrapes} scrapes in the window, {limit.LEAST_SCRAPES} are the least that show a rate"
+    return ""
+
+
+def _weighed(case: Case) -> list[Finding]:
+    known = causes()
+    found = [finding for cause in known.values() for finding in cause.find(case)]
+    found = [finding for finding in found if not any(_explains(other, finding) for other in found)]
+    order = sorted(found, key=lambda finding: (-_weight(case, finding), finding.cause))
+    return order[: limit.MOST_VERDICTS]
+
+
+def _explains(other: Finding, finding: Finding) -> bool:
+    """Whether `finding` is only what `other` looks like from another side."""
+    if other is finding or finding.cause not in causes()[other.cause].explains:
+        return False
+    if other.culprit is None or finding.culprit is None:
+        return True
+    return bool(set(other.culprit.ranks) & set(finding.culprit.ranks))
+
+
+def _weight(case: Case, finding: Finding) -> float:
+    step = case.step_seconds
+    share = finding.seconds_per_step / step if step > 0 else 0.0
+    return finding.confidence * max(min(share, 1.0), finding.urgency)
+
+
+def _verdict(case: Case, finding: Finding, price: float | None) -> Verdict:
+    cause = causes()[finding.cause]
+    who = f": {finding.culprit.describe()}" if finding.culprit else ""
+    detail = f" ({finding.detail})" if finding.detail else ""
+    return Verdict(
+        cause=finding.cause,
+        summary=f"{cause.title}{detail}{who}",
+        culprit=finding.culprit,
+        evidence=finding.evidence,
+        cost=cost(
+            finding.seconds_per_step, step_seconds=case.step_seconds, gpus=case.now.series.ranks,
+            price_per_gpu_hour=price,
+        ),
+        chronic=_lasts(case, finding),
+        confidence=finding.confidence,
+        confirm=cause.confirm,
+        remedy=cause.remedy,
+        detail=finding.detail,
+    )  # fmt: skip
+
+
+def _lasts(case: Case, finding: Finding) -> bool:
+    """Whether the cause shows in at least half of the intervals since it first did, the newest included or not."""
+    cause = causes()[finding.cause]
+    pieces = case.pieces
+    if len(pieces) < 2:
+        return False
+    shown = [bool(cause.find(replace(case, now=piece, pieces=(piece,)))) for piece in pieces]
+    if not any(shown):
+        # Too small to be told in one interval: then it took all of them.
+        return True
+    since = shown[shown.index(True) :]
+    return sum(since) >= max(limit.LEAST_INTERVALS_CHRONIC, 0.5 * len(since))
+
+
+def _total(case: Case, findings: Sequence[Finding], price: float | None) -> Cost | None:
+    step = case.step_seconds
+    if not step > 0:
+        return None
+    lost = sum(finding.seconds_per_step for finding in findings)
+    if case.before is not None:
+        # Two causes may overlap in time: together they cost no more than the step has grown.
+        lost = min(lost, max(0.0, step - case.before.step_seconds)) if lost else 0.0
+    return cost(lost, step_seconds=step, gpus=case.now.series.ranks, price_per_gpu_hour=price)
+
+
+def _lost(case: Case) -> dict[str, float]:
+    """What each rank's own work costs the others per step, beyond the median of its peers."""
+    own = case.now.work + case.now.data_wait
+    if not np.isfinite(own).any():
+        return {}
+    beyond = own - np.nanmedian(own)
+    named = np.flatnonzero(beyond > limit.WORK_EXCESS_HIGH * case.step_seconds)
+    return {case.now.series.members[int(rank)].rank: float(beyond[rank]) for rank in named}
