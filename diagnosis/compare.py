@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from diagnosis import thresholds as limit
 from diagnosis.cause import Case
-from diagnosis.window import middle
+from diagnosis.window import high, middle
 from simulator.observation import Floats
 
 
@@ -34,12 +34,18 @@ def standing_out(values: Floats, *, least: float) -> NDArray[np.int64]:
 
 
 def persistent(pieces: list[Floats], ranks: NDArray[np.int64], *, least: float) -> NDArray[np.int64]:
-    """Those of `ranks` whose value passes `least` in three of four pieces: chance hits another rank each time."""
+    """Those of `ranks` whose value passes `least` in three of four pieces: chance hits another rank each time.
+
+    Pieces in which nothing is known of a rank do not count.
+    """
     if not pieces:
         return ranks
+    chosen = np.array([piece[ranks] for piece in pieces])
+    known = np.isfinite(chosen)
     with np.errstate(invalid="ignore"):
-        share = np.mean([piece[ranks] > least for piece in pieces], axis=0)
-    return ranks[share >= limit.PERSISTENT_SHARE]
+        share = (known & (chosen > least)).sum(axis=0) / np.maximum(1, known.sum(axis=0))
+    kept: NDArray[np.int64] = ranks[share >= limit.PERSISTENT_SHARE]
+    return kept
 
 
 def rise(case: Case, now: float, before: float | None) -> float:
@@ -61,4 +67,4 @@ def lead(values: Floats, ranks: NDArray[np.int64]) -> float:
     others = others[np.isfinite(others)]
     if not len(others):
         return 0.0
-    return float(max(0.0, np.nanmax(values[ranks]) - others.max()))
+    return float(max(0.0, high(values[ranks]) - others.max()))

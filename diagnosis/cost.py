@@ -1,4 +1,4 @@
-"""What a slow-down costs: S = T / T_ideal, as the what-if analysis of ByteDance's jobs defines it (arXiv 2505.05713)."""
+"""What a slow-down costs: S = T / T_ideal, as the what-if analysis of ByteDance's jobs has it (arXiv 2505.05713)."""
 
 from __future__ import annotations
 

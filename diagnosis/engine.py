@@ -14,7 +14,7 @@ from diagnosis.pipeline import isolate
 from diagnosis.registry import causes
 from diagnosis.series import Series
 from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
-from diagnosis.window import Window
+from diagnosis.window import Window, middle
 
 
 def diagnose(
@@ -79,7 +79,7 @@ def _best_before(history: Series, now: Window) -> Window | None:
 
 def _quiet(window: Window) -> float:
     """Step time without checkpoints and stalls, which say nothing about the pace of a job."""
-    interrupted = float(np.nanmedian(window.phases[-2:].sum(axis=0)))
+    interrupted = middle(window.phases[-2:].sum(axis=0))
     return window.step_seconds - interrupted
 
 
@@ -165,6 +165,6 @@ def _lost(case: Case) -> dict[str, float]:
     own = case.now.work + case.now.data_wait
     if not np.isfinite(own).any():
         return {}
-    beyond = own - np.nanmedian(own)
+    beyond = own - middle(own)
     named = np.flatnonzero(beyond > limit.WORK_EXCESS_HIGH * case.step_seconds)
     return {case.now.series.members[int(rank)].rank: float(beyond[rank]) for rank in named}

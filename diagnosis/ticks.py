@@ -108,4 +108,3 @@ def _zeros(tick: Tick) -> Floats:
 
 def _exposed(name: str, si: Floats) -> Floats:
     return si * BY_NAME[name].scale
-

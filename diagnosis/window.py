@@ -108,7 +108,7 @@ class Window:
         if np.isnan(step) or not np.isfinite(clock).any():
             return np.full(self.series.ranks, np.nan)
         moved = increase(self.series.rank["training_collective_bytes_total"])
-        steps = float(np.nanmedian(clock)) / step
+        steps = middle(clock) / step
         usable = np.isfinite(moved) & (moved > 0)
         if not usable.any():
             return np.where(clock > 0, clock / step, np.nan)
@@ -117,8 +117,12 @@ class Window:
     @cached_property
     def phases(self) -> Floats:
         """(P, R) seconds per step in each phase; 0 for a phase that a source does not know."""
-        per_step = np.nan_to_num(self._grown_phases) / self.rank_steps
-        return per_step
+        return np.nan_to_num(self._grown_phases) / self.rank_steps
+
+    def _of(self, *rows: int) -> Floats:
+        """(R,) seconds per step in these phases together."""
+        total: Floats = self.phases[list(rows)].sum(axis=0)
+        return total
 
     @cached_property
     def splits_waiting(self) -> bool:
@@ -128,17 +132,17 @@ class Window:
     @cached_property
     def compute(self) -> Floats:
         """(R,) seconds per step of forward and backward."""
-        return self.phases[FORWARD] + self.phases[BACKWARD]
+        return self._of(FORWARD, BACKWARD)
 
     @cached_property
     def work(self) -> Floats:
         """(R,) seconds per step that a rank works at its own pace: copy to the device, forward, backward."""
-        return self.phases[H2D] + self.compute
+        return self._of(H2D, FORWARD, BACKWARD)
 
     @cached_property
     def communication(self) -> Floats:
         """(R,) seconds per step in exposed collectives, waiting for peers included."""
-        return self.phases[COLLECTIVE_WAIT] + self.phases[COLLECTIVE]
+        return self._of(COLLECTIVE_WAIT, COLLECTIVE)
 
     @cached_property
     def communication_excess(self) -> Floats:
@@ -153,7 +157,7 @@ class Window:
     @cached_property
     def data_wait(self) -> Floats:
         """(R,) seconds per step waiting for a batch."""
-        return self.phases[DATA_WAIT]
+        return self._of(DATA_WAIT)
 
     @cached_property
     def input_late(self) -> float:
@@ -232,6 +236,11 @@ class Window:
         node_of = self.series.node_of
         return np.array([middle(values[node_of == node]) for node in range(len(self.series.nodes))])
 
+
+def high(values: Floats) -> float:
+    """Greatest of what is known; NaN when nothing is."""
+    known = values[np.isfinite(values)]
+    return float(known.max()) if len(known) else float("nan")
 
 
 def low(values: Floats) -> float:

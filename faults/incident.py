@@ -105,9 +105,7 @@ def _choice(choices: tuple[str, ...], topology: Topology, rng: np.random.Generat
     return left[int(rng.integers(len(left)))]
 
 
-def _target(
-    kind: Kind, params: dict[str, ParamValue], topology: Topology, rng: np.random.Generator
-) -> Target | None:
+def _target(kind: Kind, params: dict[str, ParamValue], topology: Topology, rng: np.random.Generator) -> Target | None:
     """One rank or node more often than several; None, the kind's default, where that is the whole job."""
     default = kind.default_target_for(params)
     if default.mode == "one":

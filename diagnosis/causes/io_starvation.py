@@ -40,7 +40,8 @@ def lateness(case: Case) -> Lateness | None:
         return None
     usual = np.zeros(now.series.ranks) if before is None else np.nan_to_num(before.data_wait)
     ranks = np.maximum(0.0, np.nan_to_num(now.data_wait - usual) - limit.HANDOVER_SHARE * step)
-    waiting = rise(case, low(now.communication + now.data_wait), before and low(before.communication + before.data_wait))
+    waited = None if before is None else low(before.communication + before.data_wait)
+    waiting = rise(case, low(now.communication + now.data_wait), waited)
     seconds = min(float(ranks.sum()), waiting)
     threshold = limit.INPUT_BOUND if before is None else limit.INPUT_RISE
     if seconds <= threshold * step:

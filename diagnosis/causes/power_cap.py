@@ -10,7 +10,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
 from diagnosis.compare import excess, lead
 from diagnosis.verdict import Evidence, Finding
-from diagnosis.window import middle
+from diagnosis.window import high, low, middle
 from simulator.observation import THROTTLE_SW_POWER_CAP
 
 
@@ -38,12 +38,12 @@ class PowerCap(Cause):
         power = now.gpu("DCGM_FI_DEV_POWER_USAGE")
         beyond = excess(now.compute)
         evidence = (
-            Evidence("SM clock", float(np.nanmin(clock[ranks])), float(np.nanmax(usual)), "MHz"),
-            Evidence("power", float(np.nanmax(power[ranks])), middle(power), "W"),
-            Evidence("compute beyond the median of the peers", float(np.nanmax(beyond[ranks])), 0.0, "ratio"),
+            Evidence("SM clock", low(clock[ranks]), high(usual), "MHz"),
+            Evidence("power", high(power[ranks]), middle(power), "W"),
+            Evidence("compute beyond the median of the peers", high(beyond[ranks]), 0.0, "ratio"),
         )
         everyone = len(ranks) == now.series.ranks
-        cost = (now.compute.max() * (1 - float(np.nanmin(clock / usual)))) if everyone else lead(now.work, ranks)
+        cost = (now.compute.max() * (1 - low(clock / usual))) if everyone else lead(now.work, ranks)
         culprit = None if everyone else case.culprit(ranks)
         return (self.finding(evidence, seconds=float(cost), confidence=0.95, culprit=culprit, urgency=0.1),)
 

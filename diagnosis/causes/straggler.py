@@ -11,7 +11,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
 from diagnosis.compare import excess, grown_excess, lead, persistent, standing_out, sure
 from diagnosis.verdict import Evidence, Finding
-from diagnosis.window import Window, middle
+from diagnosis.window import Window, high, low, middle
 from simulator.observation import Floats
 
 
@@ -30,13 +30,14 @@ class Straggler(Cause):
             return ()
         now = case.now
         beyond = excess(now.compute)
-        worst = float(np.nanmax(beyond[ranks]))
+        worst = high(beyond[ranks])
         named = case.culprit(ranks, "node" if case.whole_nodes(ranks) else "rank")
         wait = now.communication_excess
+        slowest = high(now.compute[ranks])
         evidence = (
-            Evidence("compute per step, slowest of them", float(np.nanmax(now.compute[ranks])), middle(now.compute), "s"),
+            Evidence("compute per step, slowest of them", slowest, middle(now.compute), "s"),
             Evidence("compute beyond the median of the peers", worst, limit.WORK_EXCESS_HIGH, "ratio"),
-            Evidence("communication beyond the least of the peers", float(np.nanmin(wait[ranks])), middle(wait), "s"),
+            Evidence("communication beyond the least of the peers", low(wait[ranks]), middle(wait), "s"),
         )  # fmt: skip
         return (
             self.finding(
@@ -46,7 +47,7 @@ class Straggler(Cause):
 
 
 def slow_ranks(case: Case) -> NDArray[np.int64]:
-    """Ranks whose compute stands out from their peers', now and in most intervals, by more than their clock explains."""
+    """Ranks whose compute stands out from their peers', now and in most intervals, beyond what their clock explains."""
     compute = at_one_clock(case.now)
     before = None if case.before is None else at_one_clock(case.before)
     grown = grown_excess(compute, before)
@@ -65,7 +66,7 @@ def at_one_clock(window: Window) -> Floats:
     if not np.isfinite(usual):
         return window.compute
     with np.errstate(invalid="ignore"):
-        restless = (np.nanmax(samples, axis=0) - np.nanmin(samples, axis=0)) > limit.CLOCK_RESTLESS * usual
+        restless = (np.fmax.reduce(samples) - np.fmin.reduce(samples)) > limit.CLOCK_RESTLESS * usual
         # Work takes as many cycles at any clock. A board without a reading is taken at its word.
         scaled = window.compute * np.where(np.isfinite(clock), clock / usual, 1.0)
     return np.where(restless, np.nan, scaled)

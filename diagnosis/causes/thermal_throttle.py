@@ -11,7 +11,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
 from diagnosis.compare import excess, lead, sure
 from diagnosis.verdict import Evidence, Finding
-from diagnosis.window import Window, middle
+from diagnosis.window import Window, high, middle
 from simulator.observation import Floats
 
 _THERMAL_BITS = 0x20 | 0x40
@@ -36,12 +36,12 @@ class ThermalThrottle(Cause):
         rate = now.gpu_grown("DCGM_FI_DEV_THERMAL_VIOLATION") / 1e9
         beyond = excess(now.compute)
         evidence = (
-            Evidence("temperature", float(np.nanmax(temperature[hot])), middle(temperature), "°C"),
-            Evidence("share of time with clocks held down", float(np.nanmax(rate[hot])), limit.THROTTLED_HIGH, "ratio"),
-            Evidence("compute beyond the median of the peers", float(np.nanmax(beyond[hot])), 0.0, "ratio"),
+            Evidence("temperature", high(temperature[hot]), middle(temperature), "°C"),
+            Evidence("share of time with clocks held down", high(rate[hot]), limit.THROTTLED_HIGH, "ratio"),
+            Evidence("compute beyond the median of the peers", high(beyond[hot]), 0.0, "ratio"),
         )
         cost = lead(now.work, hot) if len(throttled) else 0.0
-        rise = float(np.nanmax(temperature[hot])) - middle(temperature)
+        rise = high(temperature[hot]) - middle(temperature)
         return (
             self.finding(
                 evidence,

@@ -106,5 +106,3 @@ def _as_said(diagnosis: Diagnosis, seconds: float) -> Said:
         tuple(verdict.cause for verdict in diagnosis.verdicts),
         tuple(ranks(verdict) for verdict in diagnosis.verdicts),
     )
-
-
