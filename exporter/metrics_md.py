@@ -57,7 +57,9 @@ work with the other.
   `_total`, so there they are `unknown`. Prometheus stores the same series either way.
 * `DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL` is declared a counter and is in truth a rate in MB/s: read it without `rate()`.
 * `promtool check metrics` objects to these counters' names and to the label `modelName`, and to nothing else.
-* `alias` lists names under which other exporters, older or newer, publish the same reading.
+* `alias` lists names under which other exporters, older or newer, publish the same reading; (SI) marks those whose
+  values are in the SI unit and are converted. Since DCGM 4.7 `DCGM_FI_DEV_GPU_UTIL_RATIO` is a ratio written with a
+  decimal point; before, it was a whole number in percent. Both are understood.
 """
 
 _RANK = f"""`rank` is a plain decimal number. `training_rank_info` joins ranks to GPUs; the power of every rank is
@@ -134,13 +136,18 @@ def _group(title: str, text: str, families: tuple[Family, ...]) -> str:
             f"`{family.name}`",
             family.type,
             family.unit if family.unit != "info" else "",
-            ", ".join(f"`{name}`" for name in (family.aliases if gpus else family.labels)),
+            _aliases(family) if gpus else ", ".join(f"`{name}`" for name in family.labels),
             family.help,
         )
         for family in families
     ]
     head = [f"## {title}", ""] + ([text.rstrip("\n"), ""] if text else [])
     return "\n".join([*head, *_table(columns, rows)])
+
+
+def _aliases(family: Family) -> str:
+    both = [f"`{name}`" for name in family.aliases]
+    return ", ".join(both + [f"`{name}` (SI)" for name in family.si_aliases if name not in family.aliases])
 
 
 def _budget() -> str:

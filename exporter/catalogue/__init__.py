@@ -36,6 +36,7 @@ __all__ = [
     "Scope",
     "Type",
     "find",
+    "find_si",
 ]
 
 FAMILIES: tuple[Family, ...] = (
@@ -53,9 +54,15 @@ FAMILIES: tuple[Family, ...] = (
 
 BY_NAME: dict[str, Family] = {family.name: family for family in FAMILIES}
 
+_BY_SI_NAME = {name: family for family in FAMILIES for name in family.si_aliases}
 _BY_ANY_NAME = BY_NAME | {name: family for family in FAMILIES for name in (*family.sample_names, *family.aliases)}
 
 
 def find(name: str) -> Family | None:
     """The family that a sample name belongs to, whichever exporter or generation wrote it; None for a foreign one."""
     return _BY_ANY_NAME.get(name)
+
+
+def find_si(name: str) -> Family | None:
+    """The family of the same reading in another unit: times its `scale`, a value of `name` is one of its own."""
+    return _BY_SI_NAME.get(name)

@@ -38,6 +38,10 @@ class Family:
     """Least and greatest believable exposed value, inclusive."""
     aliases: tuple[str, ...] = ()
     """Other names under which exporters publish the same reading; accepted on input, never emitted."""
+    si_aliases: tuple[str, ...] = ()
+    """The same, for names whose values are in the SI unit: times `scale` they are in ours.
+
+    A name among both changed its unit and with it its type: a whole number is in ours, one with a point in SI."""
     series: int = 1
     """Series for each member of the scope (each NIC, where `device` is a label of a node family)."""
 

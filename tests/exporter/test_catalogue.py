@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from exporter.catalogue import BY_NAME, DCGM_FAMILIES, FAMILIES, Family, find
+from exporter.catalogue import BY_NAME, DCGM_FAMILIES, FAMILIES, Family, find, find_si
 
 OURS = [family for family in FAMILIES if family not in DCGM_FAMILIES]
 
@@ -19,7 +19,7 @@ NOT_BASE_UNITS = re.compile(
 
 
 def test_names_are_unique_aliases_included() -> None:
-    names = [name for family in FAMILIES for name in (family.name, *family.aliases)]
+    names = [name for f in FAMILIES for name in (f.name, *dict.fromkeys((*f.aliases, *f.si_aliases)))]
     assert len(set(names)) == len(names)
 
 
@@ -96,6 +96,13 @@ def test_dcgm_types_and_spelling() -> None:
 )
 def test_find_knows_other_spellings(written: str, meant: str) -> None:
     assert find(written) is BY_NAME[meant]
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_names_in_si_units_have_a_unit_to_convert(family: Family) -> None:
+    assert not family.si_aliases or family.scale != 1.0
+    assert all(find_si(name) is family for name in family.si_aliases)
+    assert not {family.name, *family.aliases} & set(family.si_aliases) - {"DCGM_FI_DEV_GPU_UTIL_RATIO"}
 
 
 def test_find_does_not_guess() -> None:
