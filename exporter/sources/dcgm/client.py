@@ -138,16 +138,22 @@ class DcgmClient:
 
 
 def _is_late(error: BaseException) -> bool:
-    return isinstance(error, requests.exceptions.Timeout | PoolTimeoutError | TimeoutError)
+    late = (requests.exceptions.Timeout, PoolTimeoutError, TimeoutError)
+    return isinstance(error, late) or isinstance(_innermost(error), late)
 
 
 def _cause(error: BaseException) -> str:
-    """The innermost cause of a chain, without any address."""
+    """What failed in the end, without any address."""
+    inner = _innermost(error)
+    return inner.strerror if isinstance(inner, OSError) and inner.strerror else type(inner).__name__
+
+
+def _innermost(error: BaseException) -> BaseException:
     seen = {id(error)}
     while (inner := _inner(error)) is not None and id(inner) not in seen:
         seen.add(id(inner))
         error = inner
-    return error.strerror if isinstance(error, OSError) and error.strerror else type(error).__name__
+    return error
 
 
 def _inner(error: BaseException) -> BaseException | None:

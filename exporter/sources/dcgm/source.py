@@ -30,8 +30,8 @@ class DcgmSource:
     """
 
     name = "dcgm"
-    error_reasons = (*FETCH_REASONS, "empty")
-    drop_reasons = (*VALUE_REASONS, *PARSE_REASONS, "duplicate")
+    error_reasons: tuple[str, ...] = (*FETCH_REASONS, "empty")
+    drop_reasons: tuple[str, ...] = (*VALUE_REASONS, *PARSE_REASONS, "duplicate")
 
     def __init__(
         self,
