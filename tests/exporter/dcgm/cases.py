@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-CASES = Path(__file__).parents[2] / "data" / "exporter"
+CASES = Path(__file__).parents[2] / "data" / "dcgm"
 
 
 def page(case: str, name: str = "payload") -> str:
