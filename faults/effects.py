@@ -64,6 +64,46 @@ class CollectiveTail:
 
 
 @dataclass(frozen=True, slots=True)
+class PauseStorm:
+    """The interfaces beside `ranks` are paused and lose packets, and collectives that meet it take much longer."""
+
+    fault: str
+    seed: int
+    ranks: NDArray[np.int64]
+    pause_frames_per_second: float
+    """That each interface receives, in the mean."""
+    retransmits_per_second: float
+    """That each interface sends, in the mean."""
+    spike_factor: float
+    """Mean factor on the time of a collective that meets the storm."""
+    spike_ratio: float
+    """Share of the steps that meet it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EccError:
+    """Memory of the boards of `ranks` fails, once: the driver reports it, and remaps rows."""
+
+    fault: str
+    ranks: NDArray[np.int64]
+    xid: int
+    """What the driver reports."""
+    rows: int
+    """Rows that it remaps."""
+    correctable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """Something of `ranks` cannot be had in a share of the time, stretch by stretch."""
+
+    fault: str
+    seed: int
+    ranks: NDArray[np.int64]
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class HostPath:
     """The way from host to device is longer on `ranks`: copies are slow, and each step is started late."""
 
@@ -151,9 +191,26 @@ class Effects:
     staged_share: NDArray[np.float64]
     """Share of what a GPU sends and receives over the network that host memory stages; 0 with GPUDirect. The greatest
     counts."""
+    hung: NDArray[np.bool_]
+    """Whether the rank never arrives at the collective of a step that it begins now; its kernel spins."""
+    dead: NDArray[np.bool_]
+    """The same, but no kernel of it runs: its process is gone, or is stuck on the host."""
+    lost: NDArray[np.bool_]
+    """Whether the GPU is gone from the bus: its rank is dead, and its readings are gone."""
+    refresh_seconds: NDArray[np.float64]
+    """Time between two readings that the GPU's source takes; 0 is as often as it is asked. The greatest counts."""
     late_batches: list[LateBatch] = field(default_factory=list)
     collective_tails: list[CollectiveTail] = field(default_factory=list)
     """Their factors multiply."""
+    pause_storms: list[PauseStorm] = field(default_factory=list)
+    """Frames and retransmits add; the factors of those that one step meets multiply."""
+    fabric_collapsed: bool = False
+    """Whether no collective of a step that begins now ever ends."""
+    ecc_errors: list[EccError] = field(default_factory=list)
+    profiling_outages: list[Outage] = field(default_factory=list)
+    """Profiling counters of these GPUs belong to somebody else. Any one of them is enough."""
+    node_outages: list[Outage] = field(default_factory=list)
+    """The nodes of these ranks do not answer a scrape. Any one of them is enough."""
     host_paths: list[HostPath] = field(default_factory=list)
     """Their factors multiply, their delays add."""
     pauses: list[Pause] = field(default_factory=list)
@@ -191,7 +248,21 @@ class Effects:
             worker_slowdown=np.ones(ranks),
             nic_rate=np.ones(ranks),
             staged_share=np.zeros(ranks),
+            hung=np.zeros(ranks, dtype=bool),
+            dead=np.zeros(ranks, dtype=bool),
+            lost=np.zeros(ranks, dtype=bool),
+            refresh_seconds=np.zeros(ranks),
         )
+
+    @property
+    def missing(self) -> NDArray[np.bool_]:
+        """(ranks,) who never arrives at the collective of a step that begins now."""
+        return self.hung | self.dead | self.lost
+
+    @property
+    def stands_still(self) -> bool:
+        """Whether a step that begins now never ends."""
+        return self.fabric_collapsed or bool(self.missing.any())
 
     def limited(self) -> Effects:
         """These effects, no worse than a job can be while it still runs: many faults at once must not stop its time."""

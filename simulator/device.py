@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from faults.effects import Effects
 from simulator.gpus import GpuModel, PhaseRow
@@ -59,6 +60,8 @@ class DeviceModel:
         self.capped = np.zeros(spec.ranks, dtype=bool)
         """(R,) whether a power limit does."""
         self._limit = np.full(spec.ranks, np.inf)
+        self._idle: NDArray[np.bool_] | None = None
+        """(R,) whose GPU has nothing to do, whatever the phase of its rank; None for nobody."""
         self._resistance = np.ones(spec.ranks)
         step_seconds = first_step.phases[0]
         watts = self._table[-1] @ step_seconds / first_step.durations[0]
@@ -70,6 +73,8 @@ class DeviceModel:
         self._resistance = effects.thermal_resistance
         self._limit = effects.power_limit_watts
         self.capped = self._limit < self._gpu.compute.watts
+        idle = effects.dead | effects.lost
+        self._idle = idle if idle.any() else None
 
     def heat(self, effects: Effects) -> bool:
         """Warm every board as far as this cooling lets a healthy job warm it, at most to where clocks fall.
@@ -101,6 +106,8 @@ class DeviceModel:
             scale = (clock_ratio / self._gpu.healthy_clock_ratio) ** _CLOCK_EXPONENT
             saved = full * (1.0 - _STATIC_SHARE) * (1.0 - scale)
             energy = energy - saved * (phase_seconds[FORWARD] + phase_seconds[BACKWARD])
+        if self._idle is not None:
+            energy = np.where(self._idle, self._gpu.idle.watts * phase_seconds.sum(axis=0), energy)
         return energy
 
     def read(
@@ -118,6 +125,8 @@ class DeviceModel:
         exact = sum((window.exact_seconds for _, window in parts), start=np.zeros(1)) / seconds
         ratios = self._table[:-1] @ exact
         matmul = sum((window.matmul_seconds for _, window in parts), start=np.zeros(1))
+        if self._idle is not None:
+            ratios, matmul = np.where(self._idle, 0.0, ratios), np.where(self._idle, 0.0, matmul)
         energy = sum(
             (self.joules(window.exact_seconds, block.clock_ratio) for block, window in parts), start=np.zeros(1)
         )

@@ -15,8 +15,9 @@ import numpy as np
 from faults.effects import MOST_SLOWDOWN, Effects
 from simulator.collective import transfer_slowdown
 from simulator.job import Cluster, JobSpec, Nccl
-from simulator.observation import Floats
+from simulator.observation import Floats, Ints
 from simulator.overlap import Chain, chain_for
+from simulator.streams import FaultStreams, gamma_rows
 
 REROUTED = 0.25
 """Share of the way from static striping (every interface gets the same bytes) to balance (each gets what it can carry)
@@ -45,6 +46,8 @@ class FabricState:
     """Factor on what crosses the network."""
     collective_factor: float
     """Mean factor on every collective."""
+    collapsed: bool = False
+    """Whether none ever ends."""
 
 
 def under(effects: Effects, spec: JobSpec, *, nodes: int) -> FabricState:
@@ -52,8 +55,12 @@ def under(effects: Effects, spec: JobSpec, *, nodes: int) -> FabricState:
     if nodes == 1:
         return FabricState(spec.nccl, 1.0, 1.0)
     factor = math.prod(tail.factor for tail in effects.collective_tails)
+    factor *= math.prod(1.0 + (storm.spike_factor - 1.0) * storm.spike_ratio for storm in effects.pause_storms)
     return FabricState(
-        settings_under(spec.nccl, effects), link_slowdown(replace(spec.cluster, nodes=nodes), effects), factor
+        settings_under(spec.nccl, effects),
+        link_slowdown(replace(spec.cluster, nodes=nodes), effects),
+        factor,
+        effects.fabric_collapsed,
     )
 
 
@@ -99,10 +106,15 @@ def interface_rates(cluster: Cluster, effects: Effects) -> Floats | None:
     slow = np.flatnonzero(effects.nic_rate[: cluster.ranks] < 1.0)
     if not len(slow) or cluster.nodes == 1:
         return None
-    nodes, local = np.divmod(slow, cluster.gpus_per_node)
     rates = np.ones((cluster.nodes, cluster.nics_per_node))
-    np.minimum.at(rates, (nodes, local * cluster.nics_per_node // cluster.gpus_per_node), effects.nic_rate[slow])
+    np.minimum.at(rates, interfaces(cluster, slow), effects.nic_rate[slow])
     return rates
+
+
+def interfaces(cluster: Cluster, ranks: Ints) -> tuple[Ints, Ints]:
+    """Node, and place on it, of the interface beside the GPU of each of these ranks."""
+    nodes, local = np.divmod(ranks, cluster.gpus_per_node)
+    return nodes, local * cluster.nics_per_node // cluster.gpus_per_node
 
 
 def interface_shares(rates: Floats) -> Floats:
@@ -117,3 +129,31 @@ def link_slowdown(cluster: Cluster, effects: Effects) -> float:
     if rates is None:
         return 1.0
     return float((interface_shares(rates) / rates).max())
+
+
+class StormCounters:
+    """Pause frames and retransmits of every interface. Arrays have shape (K, NICs) and are never changed in place."""
+
+    def __init__(self, cluster: Cluster, *, nics: int) -> None:
+        self._cluster, self._nics = cluster, nics
+        self._draws = FaultStreams("pause frames", gamma_rows)
+        self._frames = self._retransmits = np.zeros((cluster.nodes, nics))
+
+    @property
+    def pause_frames(self) -> Floats:
+        """Received so far; whole numbers."""
+        return np.floor(self._frames)
+
+    @property
+    def retransmits(self) -> Floats:
+        """Packets sent again so far; whole numbers."""
+        return np.floor(self._retransmits)
+
+    def accrue(self, effects: Effects, *, tick: int, seconds: float) -> None:
+        """Add what the storms of one tick did."""
+        for storm in effects.pause_storms if self._nics else ():
+            hit = np.zeros(self._frames.shape)
+            hit[interfaces(self._cluster, storm.ranks)] = seconds
+            restless = self._draws.rows(storm.fault, storm.seed, tick, 1, width=2)[0]
+            self._frames = self._frames + hit * storm.pause_frames_per_second * restless[0]
+            self._retransmits = self._retransmits + hit * storm.retransmits_per_second * restless[1]

@@ -31,6 +31,10 @@ _DEVICE_FIELDS = {
 }
 
 
+_MOST_STANDING_SECONDS = 900.0
+"""A step that has not ended by then will not, unless somebody does something."""
+
+
 @dataclass(slots=True)
 class Measured:
     """What a stretch of steps showed. Shapes: S steps, P phases, R ranks."""
@@ -60,7 +64,8 @@ def measure(run: Run, *, steps: int, progress: Progress | None = None, most_tick
             measured.phase_seconds = measured.phase_seconds + block.phases[0]
             measured.losses.append(learned.values.loss)
             measured.grad_norms.append(learned.values.grad_norm)
-        measured.cut_short = ticks >= most_ticks and len(measured.step_seconds) < steps
+        patience_over = ticks >= most_ticks or (run.stands_still and run.running_step_seconds > _MOST_STANDING_SECONDS)
+        measured.cut_short = patience_over and len(measured.step_seconds) < steps
         if progress is not None:
             progress(len(measured.step_seconds), steps)
     if not measured.step_seconds:
@@ -91,6 +96,11 @@ def simulate(
         raise ValueError(f"steps: {steps} is not a whole number of at least 1")
     run = start(spec, seed=seed, faults=faults)
     measured = measure(run, steps=steps, progress=progress)
+    if measured.cut_short:
+        raise ValueError(
+            f"steps: the job stands still for more than {_MOST_STANDING_SECONDS:g} simulated seconds after "
+            f"{run.next_step} of the {steps} steps asked for; a fault that ends sooner lets it go on"
+        )
     total = math.fsum(measured.step_seconds)
     rate = spec.tokens_per_step * steps / total
     achieved = mfu(rate, flops_per_token=spec.flops_per_token, peak_flops_per_second=run.info.peak_flops_per_second)

@@ -90,6 +90,8 @@ def in_job(spec: JobSpec, *, seed: int, faults: Sequence[FaultSpec] = ()) -> InJ
     while ended < _STEPS:
         run.advance()
         ended += len(run.ended)
+        if run.stands_still:
+            raise ValueError("fault: no step ends under it, all ranks wait in a collective for ever")
     block = run.ended[-1][0]
     chain = run.model.chain
     sharded = spec.training.strategy == "fsdp"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from faults.effects import Effects
 from simulator.collective import bus_bytes
 from simulator.device import DeviceModel
-from simulator.fabric import interface_rates, interface_shares
+from simulator.fabric import StormCounters, interface_rates, interface_shares
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep
 from simulator.names import PHASES, STEP_SECONDS_BUCKETS
@@ -36,6 +36,7 @@ class Ledger:
         self._accrued_steps = 0.0
         self._tensor_bytes = _tensor_parallel_bytes(spec)
         self._no_traffic = np.zeros((nodes, nics))
+        self._storms = StormCounters(spec.cluster, nics=nics)
         self._rerouted_bytes = self._no_traffic
         """What each interface has sent beyond its even share of what its node did."""
         self.pcie_rates = (np.zeros(ranks), np.zeros(ranks))
@@ -51,6 +52,7 @@ class Ledger:
         *,
         held: tuple[NDArray[np.bool_], NDArray[np.bool_]],
         effects: Effects,
+        tick: int,
         seconds: float,
     ) -> None:
         """Add what one window saw of each block. `held`: whose clocks temperature, and a power limit, held down.
@@ -69,6 +71,7 @@ class Ledger:
             self._power = self._power + np.where(held[1], seconds, 0.0)
         self._accrued_steps += steps
         rates = interface_rates(self._spec.cluster, effects) if self._info.nic_devices else None
+        self._storms.accrue(effects, tick=tick, seconds=seconds)
         if rates is not None:
             self._rerouted_bytes = self._rerouted_bytes + steps * self._bytes_per_nic * (interface_shares(rates) - 1.0)
         self._set_rates(steps / seconds, self._model.fabric.crossings(effects))
@@ -126,8 +129,8 @@ class Ledger:
             power_violation_seconds=self._power,
             storage_read_bytes=np.full(info.nodes, node_bytes),
             network_transmit_bytes=self._rerouted_bytes + self._accrued_steps * self._bytes_per_nic,
-            network_pause_frames=self._no_traffic,
-            network_retransmits=self._no_traffic,
+            network_pause_frames=self._storms.pause_frames,
+            network_retransmits=self._storms.retransmits,
         )
 
     @property

@@ -44,6 +44,9 @@ class Prediction:
     cut_short: bool
     """Whether steps take so long that fewer were followed than a mean should have."""
 
+    stands_still: bool
+    """Whether no step ends any more; the time of the step is then that for which it was followed."""
+
     step_seconds: Change
     mfu: Change
     tokens_per_second: Change
@@ -54,6 +57,7 @@ class Prediction:
 @dataclass(frozen=True, slots=True)
 class _Steady:
     cut_short: bool
+    stands_still: bool
     step_seconds: float
     gpu_util_percent: float
     power_watts: float
@@ -83,6 +87,7 @@ def predict(
     mfus = [mfu(rate, flops_per_token=spec.flops_per_token, peak_flops_per_second=peak) for rate in rates]
     return Prediction(
         cut_short=before.cut_short or after.cut_short,
+        stands_still=after.stands_still,
         step_seconds=Change(before.step_seconds, after.step_seconds),
         mfu=Change(*mfus),
         tokens_per_second=Change(*rates),
@@ -119,6 +124,7 @@ def _over_steps(run: Run) -> _Steady:
     measured = measure(run, steps=steps, most_ticks=patience - run.seconds)
     return _Steady(
         measured.cut_short,
+        run.stands_still,
         math.fsum(measured.step_seconds) / len(measured.step_seconds),
         float(measured.devices["gpu_util"].mean()),
         float(measured.devices["power_watts"].mean()),
@@ -132,12 +138,15 @@ def _over_minutes(run: Run) -> _Steady:
         first = run.advance().counters
     ticks = [run.advance()]
     patience = max(seconds, _patience(run))
-    while run.seconds < seconds or (ticks[-1].counters.steps - first.steps < _FEWEST_STEPS and run.seconds < patience):
+    while run.seconds < seconds or (
+        ticks[-1].counters.steps - first.steps < _FEWEST_STEPS and run.seconds < patience and not run.stands_still
+    ):
         ticks.append(run.advance())
     last = ticks[-1].counters
     steps = last.steps - first.steps
     return _Steady(
         steps < _FEWEST_STEPS,
+        run.stands_still,
         (last.step_seconds_sum - first.step_seconds_sum) / steps if steps else run.running_step_seconds,
         float(np.mean([tick.devices.gpu_util_percent.mean() for tick in ticks])),
         float(np.mean([tick.devices.power_watts.mean() for tick in ticks])),

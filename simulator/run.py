@@ -22,6 +22,7 @@ from simulator.learning import LearnedStep, LearningModel
 from simulator.ledger import Ledger
 from simulator.loader import LoaderQueue
 from simulator.observation import Counters, Devices, FaultView, Floats, Learning, StepTrace, Tick
+from simulator.standstill import standing
 from simulator.timeline import Conditions, StepBlock, StepModel
 from simulator.windows import integrate
 
@@ -77,6 +78,7 @@ class Run:
         self._next_step = 0
         self._next_start = 0.0
         self._running: list[StepBlock] = []
+        self._stands_still = False
         self._learned: deque[LearnedStep] = deque()
         self._last = Learning(math.nan, math.nan, self._learning.learning_rate, 1.0)
         self._last_step: StepTrace | None = None
@@ -94,9 +96,18 @@ class Run:
         return self._next_step
 
     @property
+    def stands_still(self) -> bool:
+        """Whether the step in progress never ends: it begins again once the cause is gone."""
+        return self._stands_still
+
+    @property
     def running_step_seconds(self) -> float:
-        """How long the step in progress will have taken, known from its start on. For a run that has begun."""
-        return float(self._running[0].durations[0])
+        """How long the step in progress will have taken, known from its start on; of one that never ends, until now.
+
+        For a run that has begun.
+        """
+        step = self._running[0]
+        return self.seconds - float(step.starts[0]) if self._stands_still else float(step.durations[0])
 
     def shift_clock(self, seconds: float) -> None:
         """The wall clock was set, or slept: later ticks carry later (or earlier) Unix times. Simulated time stays."""
@@ -108,11 +119,16 @@ class Run:
         Time, counters and devices go on.
         """
         self._learning.restore_checkpoint()
+        self._begin_again()
+
+    def _begin_again(self) -> None:
+        """Begin the running step anew, now."""
         if self._running:
             self._next_step = self._running[0].first_step
             self._next_start = self.seconds
             self._running = []
             self._learned.clear()
+        self._stands_still = False
 
     def heat(self) -> bool:
         """Warm the boards as its faults of now would in minutes; whether their clocks may go on changing all the same.
@@ -126,13 +142,15 @@ class Run:
         begin, end = self.seconds, self.seconds + TICK_SECONDS
         self.faults.advance(begin, self._next_step)
         effects = self.faults.effects(begin).limited()
+        if self._stands_still and not effects.stands_still:
+            self._begin_again()
         self._devices.apply(effects)
         conditions = Conditions(self._devices.clock_ratio, effects)
         held = (self._devices.throttled, self._devices.capped)
         self._plan(end, conditions)
         parts = [(block, integrate(block, begin, end)) for block in self._running]
         self.ended = self._settle(begin, end)
-        self._ledger.accrue(parts, self._devices, held=held, effects=effects, seconds=TICK_SECONDS)
+        self._ledger.accrue(parts, self._devices, held=held, effects=effects, tick=self._index, seconds=TICK_SECONDS)
         self._ledger.finish(self.ended)
         if self._running and not self.ended:
             self._ledger.wait(end - float(self._running[0].starts[0]))
@@ -164,6 +182,9 @@ class Run:
     def _plan(self, until: float, conditions: Conditions) -> None:
         """Compute every step that starts before `until`."""
         while self._next_start < until:
+            if conditions.effects.stands_still:
+                self._stop(conditions)
+                return
             block = self._plan_freely(until, conditions) or self._plan_one(conditions)
             self._next_start = float(block.starts[-1] + block.durations[-1])
             self._running.append(block)
@@ -172,6 +193,13 @@ class Run:
                 if checkpointed:
                     self._learning.save_checkpoint()
             self._next_step += len(block)
+
+    def _stop(self, conditions: Conditions) -> None:
+        """Begin a step that never ends. Nothing is learned from it, and it stays the next one to begin."""
+        block = standing(self._plan_one(conditions), conditions.effects)
+        self._next_start = float(block.starts[0] + block.durations[0])
+        self._running.append(block)
+        self._stands_still = True
 
     def _plan_freely(self, until: float, conditions: Conditions) -> StepBlock | None:
         """As many steps at once as start before `until`, when none of them can find its queue empty."""

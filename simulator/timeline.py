@@ -104,6 +104,7 @@ class StepModel:
         self._common = StepStream(seed, "common jitter", width=1, draw=normal_rows)
         self._stall = StepStream(seed, "stall", width=2, draw=uniform_rows)
         self._tails = FaultStreams("collective tail", gamma_rows)
+        self._storms = FaultStreams("pause storm", uniform_rows)
         healthy = np.full(spec.ranks, gpu.healthy_clock_ratio)
         self._healthy_step = 0.0
         calm = Conditions(healthy, Effects.neutral(Topology(spec.ranks, spec.cluster.gpus_per_node)))
@@ -202,7 +203,13 @@ class StepModel:
         scale: Floats | float = 1.0
         for tail in effects.collective_tails:
             scale = scale * (1.0 + (tail.factor - 1.0) * self._tails.rows(tail.fault, tail.seed, first, count))
-        return np.minimum(scale, self.fabric.most_scale(effects)) if effects.collective_tails else scale
+        for storm in effects.pause_storms:
+            draws = self._storms.rows(storm.fault, storm.seed, first, count) / storm.spike_ratio
+            # Below 1 a draw is uniform again: the height of a spike is exponential, with this mean.
+            heights = -np.log(np.clip(draws, 1e-12, 1.0))
+            scale = scale * (1.0 + (storm.spike_factor - 1.0) * heights)
+        calm = not (effects.collective_tails or effects.pause_storms)
+        return scale if calm else np.minimum(scale, self.fabric.most_scale(effects))
 
     def _due(self, first: int, count: int) -> NDArray[np.bool_]:
         """(n,) whether the job itself writes a checkpoint at the end of the step."""

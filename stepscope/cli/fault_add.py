@@ -126,4 +126,6 @@ def _preview(answer: Mapping[str, Any]) -> str:
         if key in predicted
     ]
     effect = table(("predicted, at its full intensity", "now", "with it"), rows, right=" >>", indent="  ")
+    if predicted.get("stands_still"):
+        effect += "\n  no step ends any more: the time of the step is that for which it was followed"
     return f"{fault_line(answer['fault'])}\nnothing was applied (dry run)\n{effect}"

@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     faults = faults_for(job, args.fault)
     nodes = job.cluster.nodes if args.nodes is None else args.nodes
     fabric = under(_effects(job, faults), job, nodes=nodes)
+    if fabric.collapsed:
+        raise UsageError("--fault: the fabric has collapsed: no all-reduce that leaves a node ever ends")
     try:
         low, high = (parse_size(getattr(args, key), key=key) for key in ("min_bytes", "max_bytes"))
         rows = sweep(

@@ -42,6 +42,8 @@ def run(args: argparse.Namespace) -> int:
         result: dict[str, Any] = simulate(job, steps=args.steps, seed=args.seed, faults=faults, progress=bar)
     except FaultError as error:
         raise UsageError(f"--fault: {error}") from None
+    except ValueError as error:
+        raise UsageError(f"--{error}") from None
     finally:
         bar.clear()
     if args.json:

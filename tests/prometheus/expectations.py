@@ -13,6 +13,7 @@ from faults.kind import ParamValue
 
 SPEED, STRAGGLING, HEAT = "TrainingMfuLow", "TrainingRankStraggling", "GpuThermalThrottle"
 INPUT, NETWORK, GRADIENT = "TrainingInputStarved", "TrainingCommunicationExposed", "TrainingGradNormExploding"
+STANDSTILL, PAUSES = "TrainingNoProgress", "FabricPauses"
 
 BEGINS = 60
 """Seconds after the job's start at which the fault does."""
@@ -95,6 +96,21 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
     "nccl_algo": (
         Case(why="31 collectives a step, each with the latency of a ring", preset="anatomy-32gpu",
              fires=_of(NETWORK), within=100, lasts=120),
+    ),
+    "hang": (
+        Case(why="no step ends and every GPU is busy: nothing else is wrong", fires=_of(STANDSTILL)),
+        Case(why="stuck on the host: its own GPU idles", params={"where": "host"}, fires=_of(STANDSTILL),
+             traditional=_of("GpuUtilizationLow")),
+        Case(why="on 64 GPUs, with a step of four seconds", preset="honest-64xh100", fires=_of(STANDSTILL),
+             lasts=100),
+    ),
+    "pfc_storm": (
+        Case(why="severe: no collective ends", preset="anatomy-32gpu", fires=_of(PAUSES, STANDSTILL, NETWORK),
+             lasts=120),
+        Case(why="moderate: collectives spike", preset="anatomy-32gpu", intensity=0.5,
+             fires=_of(PAUSES, NETWORK, SPEED), lasts=120),
+        Case(why="mild, on 64 GPUs that hide most of it", preset="honest-64xh100", intensity=0.25, fires=_of(PAUSES),
+             may=_of(NETWORK, SPEED), lasts=120),
     ),
     "link_degraded": (
         Case(why="one link at a quarter: everybody is slow and nobody to name", preset="anatomy-32gpu",
