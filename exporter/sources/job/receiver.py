@@ -1,8 +1,8 @@
 """The thread that reads recorders' datagrams, and keeps the socket that they come through.
 
 A flood costs little: each user has so many datagrams a second that are looked at, what is beyond is read and thrown
-away, and after a burst the thread rests for as long as it worked, while the kernel's queue fills and senders are told
-to come back later.
+away, and after a burst the thread rests for as long as it worked. The kernel's queue, of ten datagrams, is then full:
+senders that wait a moment for room get their turn, others may not.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 Standard library only: a training process imports this. A report stands for itself, so a lost one loses nothing. Within
 a session no total ever falls, `phases` included; a report in which one does is refused. Keys that a reader does not
-know are ignored, `null` is a missing value, phases that it does not know are refused.
+know are ignored, `null` is a missing value, phases that it does not know are refused. Another user's flood can keep the
+socket full: a sender that waits for room (SO_SNDTIMEO, on a blocking socket) gets its turn all the same.
 
 | key | value |
 |---|---|
