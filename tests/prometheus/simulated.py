@@ -88,13 +88,14 @@ def _round(pages: Pages, engine: _Shown, recent: Sequence[Tick]) -> Iterator[tup
     """One scrape of every target; the run's is the newest."""
     for place, host in enumerate(recent[-1].info.hostnames):
         engine.tick = recent[-1 - place % len(recent)]
-        yield from _target(host, pages.node(host).body)
+        yield from of_target(host, pages.node(host).body)
     engine.tick = recent[-1]
-    yield from _target(RUN_INSTANCE, pages.run().body)
+    yield from of_target(RUN_INSTANCE, pages.run().body)
 
 
-def _target(instance: str, body: bytes) -> Iterator[tuple[str, str]]:
-    target = f'instance="{instance}",job="{JOB}"'
+def of_target(instance: str, body: bytes, *, job: str = JOB) -> Iterator[tuple[str, str]]:
+    """What one scrape of a target stores, of what the rules read: series and value."""
+    target = f'instance="{instance}",job="{job}"'
     yield f"up{{{target}}}", "1"
     for line in body.decode().splitlines():
         if line.partition("{")[0].partition(" ")[0] in families_read():
