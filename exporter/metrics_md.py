@@ -22,6 +22,7 @@ from exporter.catalogue import (
     TRUTH_FAMILIES,
     Family,
 )
+from exporter.sources.job.book import MAX_AGE_SECONDS, MAX_RANKS, MAX_RUNS
 from simulator.names import PHASES
 
 PATH = Path(__file__).resolve().parent.parent / "METRICS.md"
@@ -71,6 +72,12 @@ _RANK = f"""`rank` is a plain decimal number. `training_rank_info` joins ranks t
   `rate(training_collective_bytes_total[1m]) / rate(training_collective_seconds_total[1m])` is bus bandwidth, which
   compares with the links' rate whatever the number of ranks. Spinning counts as time: a rank that waits for a late one
   shows less; the last to arrive shows the bandwidth of the transfer itself.
+* A rank of a real job (`source="job"` in `training_run_info`) cannot split waiting from transferring: its `collective`
+  is both, and it has no `collective_wait`. Compare it with the least of its peers. `gpu` and `UUID` are missing where
+  its GPU cannot be told. The series end {MAX_AGE_SECONDS:.0f} s after its last report, also after that of a recorder
+  that was closed, so that a scrape sees the final totals.
+* A run of a real job belongs to the user who first reports under its name, for as long as it reports; others are
+  refused. A node shows at most {MAX_RUNS} runs and {MAX_RANKS:,} ranks, half of each for one user.
 """
 
 _RUN = """MFU is `rate(training_model_flops_total[1m]) / rate(training_step_seconds_sum[1m])`, divided by
@@ -81,6 +88,8 @@ variant, which also pays for stops.
 * Loss and gradient norm are exported as `NaN` or `Inf` when they are; before the first step has ended they are absent.
 * Under OpenMetrics the bucket of `training_step_seconds` into which the last step fell carries an exemplar: the step
   and its slowest rank.
+* Of a real job these stand on the page of the node that rank 0 runs on, without exemplars. The peak is rank 0's times
+  the number of ranks. What a job does not report is absent.
 """
 
 _EXPORTER = """Present from the first request, before there is a tick. A page cannot contain what rendering it costs, so
@@ -109,7 +118,11 @@ _TRUTH = """Only on `/metrics/truth`, which needs the token."""
 _GROUPS: tuple[tuple[str, str, tuple[Family, ...]], ...] = (
     ("GPU", _GPU, DCGM_FAMILIES),
     ("Training: per rank", _RANK, RANK_FAMILIES),
-    ("Training: per node", "The network families exist where the job leaves a node.", NODE_FAMILIES),
+    (
+        "Training: per node",
+        "The network families exist where the job leaves a node. A real job has none of these: no process sees them.",
+        NODE_FAMILIES,
+    ),
     ("Training: per run", _RUN, RUN_FAMILIES),
     ("The exporter about itself", _EXPORTER, EXPORTER_FAMILIES),
     ("The sources of a real node", _EXPORT, EXPORT_FAMILIES),

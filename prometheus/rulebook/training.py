@@ -68,7 +68,8 @@ def _rank_straggling() -> Alert:
         expr=f"training_rank_info * on (run, rank) group_left () ({WORK_EXCESS} > {limit.WORK_EXCESS_HIGH:g})",
         summary="A rank is slower than its peers, and all of them wait for it.",
         description=(
-            "Rank {{ $labels.rank }} of run {{ $labels.run }}, GPU {{ $labels.gpu }} of {{ $labels.Hostname }}, works "
+            "Rank {{ $labels.rank }} of run {{ $labels.run }}, "
+            "{{ if $labels.gpu }}GPU {{ $labels.gpu }} of{{ else }}on{{ end }} {{ $labels.Hostname }}, works "
             "{{ $value | humanizePercentage }} longer on each step than the median of its peers."
         ),
     )
@@ -182,7 +183,8 @@ def _thermal_throttle(window: str) -> Alert:
         ),
         summary="A GPU holds its clocks down because it is too hot.",
         description=(
-            "GPU {{ $labels.gpu }} of {{ $labels.Hostname }} ({{ $labels.UUID }}) throttles on temperature"
+            "GPU {{ if $labels.gpu }}{{ $labels.gpu }} {{ end }}of {{ $labels.Hostname }} ({{ $labels.UUID }}) "
+            "throttles on temperature"
             "{{ if $labels.rank }}; it is rank {{ $labels.rank }} of run {{ $labels.run }}{{ end }}."
         ),
     )

@@ -1,7 +1,7 @@
 """A training job as Prometheus would have stored it: recorders' reports, through a job source on every node.
 
-The job is a few lines: a step is over when the slowest rank's gradients have arrived, and a rank cannot tell waiting for
-them from their transfer. So what the rules find in it is known by hand.
+The job is a few lines: a step is over when the slowest rank's gradients have arrived, and a rank cannot tell waiting
+for them from their transfer. So what the rules find in it is known by hand.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ class Mood:
     """Nobody reports any more."""
     final: bool = False
     """Closed its recorders: the last that is heard."""
+    starts_anew: bool = False
+    """Other processes, of the same run: their totals begin at nothing."""
     loss: float | str = 2.5
     spikes: int = 0
 
@@ -48,12 +50,13 @@ class Mood:
 class TinyJob:
     """Advances by a second at a time; `reports` are what its recorders then send."""
 
-    def __init__(self, run: str) -> None:
+    def __init__(self, run: str, *, started: float = START) -> None:
         self.run = run
+        self.started = started
         self.second = 0
         self.steps = 0.0
         self.step_seconds = 0.0
-        self.last_step = START
+        self.last_step = started
         self.counts = [0] * (len(STEP_SECONDS_BUCKETS) + 1)
         self.phases = [
             dict.fromkeys(("data_wait", "forward", "backward", "collective", "optimizer"), 0.0) for _ in range(RANKS)
@@ -82,7 +85,7 @@ class TinyJob:
         ended = int(self.steps) - before
         self.counts[bisect_left(STEP_SECONDS_BUCKETS, step)] += ended
         self.step_seconds += ended * step
-        self.last_step = START + self.second
+        self.last_step = self.started + self.second
 
     def reports(self, mood: Mood) -> Iterator[tuple[int, bytes]]:
         """Rank and datagram."""
@@ -94,9 +97,9 @@ class TinyJob:
                 "rank": rank,
                 "world_size": RANKS,
                 "local_rank": rank % RANKS_PER_NODE,
-                "session": f"{rank}",
-                "started": START,
-                "time": START + self.second,
+                "session": f"{self.started} {rank}",
+                "started": self.started,
+                "time": self.started + self.second,
                 "seq": self.second,
                 "final": mood.final,
                 "peak_flops_per_second": PEAK,
@@ -123,15 +126,15 @@ def scraped_job(moods: Mapping[int, Mood], *, seconds: int, runs: tuple[str, ...
     stored = Stored(WORKSHOP.scrape)
     now = [START]
     nodes = [
-        JobSource(
-            socket_path="/unused", hostname=f"node-{node}", gpus=list, peak=lambda *_: None, clock=lambda: now[0]
-        )
+        JobSource(socket_path="/unused", hostname=f"node-{node}", gpus=list, peak=lambda *_: None, clock=lambda: now[0])
         for node in range(RANKS // RANKS_PER_NODE)
     ]
     jobs = [TinyJob(run) for run in runs]
     mood, pages = Mood(), [b""] * len(nodes)
     for second in range(seconds):
         mood = moods.get(second, mood)
+        if second in moods and mood.starts_anew:
+            jobs = [TinyJob(run, started=now[0]) for run in runs]
         for job in jobs:
             if not mood.gone:
                 for rank, datagram in job.reports(mood):

@@ -87,11 +87,26 @@ def test_what_else_happens_to_a_job_fires_its_alert_and_no_other(mood: Mood, ale
 
 
 @pytest.mark.parametrize(
-    "moods", [{BEGINS: Mood(final=True), BEGINS + 1: Mood(gone=True)}, {BEGINS: Mood(gone=True)}], ids=["over", "killed"]
+    "moods",
+    [{BEGINS: Mood(final=True), BEGINS + 1: Mood(gone=True)}, {BEGINS: Mood(gone=True)}],
+    ids=["over", "killed"],
 )
 def test_a_job_that_ends_fires_nothing_and_leaves_nothing(moods: Mapping[int, Mood], tmp_path: Path) -> None:
     stored = scraped_job(moods, seconds=END + 1)
     questions = (fired((), until=END), runs('{__name__=~"training_.*"}', at=END, expected=()))
+    assert not (problems := ask(stored, questions, folder=tmp_path)), problems
+
+
+@pytest.mark.parametrize("pause", [2, 12, 40])
+def test_a_job_that_is_started_again_under_its_name_fires_nothing(pause: int, tmp_path: Path) -> None:
+    """Its totals fall to nothing, between two scrapes or after a gap."""
+    before, after = Mood(spikes=3), Mood(starts_anew=True)
+    moods = {0: before, BEGINS: Mood(gone=True, spikes=3), BEGINS + pause: after}
+    stored = scraped_job(moods, seconds=END + 31)
+    questions = (
+        fired((), until=END + 30),
+        runs(f"abs(run:training_mfu:ratio_rate1m - {HEALTHY_MFU}) < 1e-6", at=END + 30),
+    )
     assert not (problems := ask(stored, questions, folder=tmp_path)), problems
 
 
