@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import headless, machine, parsing, prometheus, rendering, report, scale, scraping, starting
+from benchmarks import headless, machine, nvml, parsing, prometheus, rendering, report, scale, scraping, starting
 from benchmarks.labs import ROOT
 from benchmarks.row import Row
 
@@ -18,6 +18,7 @@ PARTS: Mapping[str, Callable[..., Iterator[Row]]] = {
     "scraping": scraping.rows,
     "rendering": rendering.rows,
     "parsing": parsing.rows,
+    "nvml": nvml.rows,
     "headless": headless.rows,
     "scale": scale.rows,
     "prometheus": prometheus.rows,

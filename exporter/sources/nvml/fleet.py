@@ -41,6 +41,8 @@ class Fleet:
         self._clock = clock
         self._max_age = max_age_seconds
         self._workers: list[Worker[Any]] = []
+        self._told: set[str] = set()
+        """Index of the boards that our code fails to read: said once, not once per session."""
         self.slots: list[Slot] = []
 
     @property
@@ -108,10 +110,12 @@ class Fleet:
 
     def _take(self, slot: Slot, result: object) -> None:
         if isinstance(result, BaseException):
-            if not slot.broken:
+            if slot.gpu.index not in self._told:
                 _log.error("GPU %s: reading it failed", slot.gpu.index, exc_info=result)
+            self._told.add(slot.gpu.index)
             slot.broken, slot.snapshot = True, None
         elif isinstance(result, tuple) and result[0] is slot.board:  # not that of an earlier session
+            self._told.discard(slot.gpu.index)
             slot.broken, slot.snapshot, slot.fresh = False, result[1], True
             slot.gpu = replace(result[1].gpu, reason="")
 

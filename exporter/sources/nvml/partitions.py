@@ -9,7 +9,7 @@ from typing import Any
 from exporter.sources.nvml.calls import Calls
 from exporter.sources.nvml.library import NOTHING, UNSUPPORTED, code_of, text
 
-_PROFILE = re.compile(r"\bMIG (?:\d+c\.)?(\d+g\.\S+)")
+PROFILE = re.compile(r"\bMIG (?:\d+c\.)?(\d+g\.\S+)")
 """In the name of a MIG device. What a compute instance takes of its GPU instance (`1c.`) is not part of the profile."""
 _MOST = 64
 """Above what any board can be divided into; a driver that claims more is not followed."""
@@ -39,7 +39,7 @@ def find(calls: Calls, board: Any) -> list[Partition]:
         if number is None or str(number) in found:
             continue
         name = calls.ask("nvmlDeviceGetName", device)
-        named = _PROFILE.search(text(name)) if name is not None else None
+        named = PROFILE.search(text(name)) if name is not None else None
         found[str(number)] = Partition(str(number), named[1] if named else "", device)
     return list(found.values())
 

@@ -124,7 +124,7 @@ class NvmlSource:
     def _refresh(self, until: float) -> Opened:
         if not self._root.busy:
             self._root.give(partial(self._session.refresh, idle=not self._fleet.stuck))
-            self._fleet.settle([self._root], until)
+        self._fleet.settle([self._root], until)
         if self._root.busy:
             raise SourceError(reason_of(TIMEOUT), "NVML has not answered yet")
         result = self._root.result

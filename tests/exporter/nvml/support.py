@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from exporter.catalogue import find
 from exporter.reading import Gpu, Reading, Sample
+from exporter.source import SourceError
 from exporter.sources.nvml.source import NvmlSource
 from tests.exporter.nvml.fake import Device, FakeNvml
 
@@ -44,6 +47,18 @@ class Rig:
         self.clock.advance(after)
         return self.source.collect(self.clock.now + patience)
 
+    def cycle_until(self, settled: Callable[[Reading], bool]) -> Reading:
+        """The first reading for which `settled` holds; a minute of real time is enough for any thread to wake up."""
+        give_up = time.monotonic() + 60.0
+        while time.monotonic() < give_up:
+            try:
+                reading = self.cycle(after=0.01)
+            except SourceError:
+                continue
+            if settled(reading):
+                return reading
+        raise AssertionError("a thread did not come back")
+
 
 def scenario(name: str) -> dict[str, Any]:
     """One of the collected scripts."""
@@ -68,6 +83,11 @@ def value(reading: Reading, name: str, gpu: str | None = None) -> int | float | 
 def states(reading: Reading) -> dict[str, str]:
     """Reason by board; empty for those that are up."""
     return {gpu.key: gpu.reason for gpu in reading.gpus}
+
+
+def all_up(reading: Reading) -> bool:
+    """Whether every board gives something."""
+    return all(gpu.up for gpu in reading.gpus)
 
 
 def names(reading: Reading, gpu: str) -> set[str]:
