@@ -37,12 +37,16 @@ class Minute:
 
 
 def minute(prometheus: Prometheus, run: str, *, end: float) -> Minute:
-    """The minute that ended at a Unix time, once Prometheus has all of it."""
-    scraped = f'timestamp(training_steps_total{{run="{run}"}})'
-    eventually("that minute has passed", lambda: prometheus.value(scraped) >= end or None, within=120)
+    """A minute that ended at a Unix time or soon after, once Prometheus has summed it up.
+
+    Each rule is waited for by itself: on a busy machine one may be evaluated half a minute late, and the value of
+    before would be of another minute.
+    """
 
     def value(name: str, more: str = "") -> float:
-        return prometheus.value(f'{name}{{run="{run}"{more}}}', at=end)
+        rule = f'{name}{{run="{run}"{more}}}'
+        eventually(f"{rule} is up to date", lambda: prometheus.value(f"timestamp({rule})") >= end or None, within=120)
+        return prometheus.value(rule)
 
     return Minute(
         gpu_util_percent=value("run:DCGM_FI_DEV_GPU_UTIL:avg1m"),
