@@ -14,7 +14,7 @@ PORT ?= 8000
 ARGS ?=
 
 BIN := $(VENV)/bin
-CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks tests
+CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks examples tests
 COMPOSE := docker compose
 
 .PHONY: help setup lab up urls down logs test stack check fmt lint type dashboards rules fidelity picture bench clean

@@ -9,8 +9,6 @@ five steps to some thousand times the baseline, the loss one or two steps behind
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, insort
-from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -20,6 +18,7 @@ from numpy.typing import NDArray
 from faults.effects import Effects, Instability, Poison
 from simulator.job import JobSpec
 from simulator.observation import Learning
+from simulator.spikes import MEDIAN_STEPS, Spikes
 from simulator.streams import FaultStreams, StepStream, generator, uniform_rows
 
 _E, _A, _B, _ALPHA, _BETA = 1.69, 406.4, 410.7, 0.34, 0.28
@@ -27,9 +26,6 @@ _LOSS_NOISE, _LOSS_NOISE_TOKENS = 0.043, 0.5e6
 _NORM_BASELINE, _NORM_STEP, _NORM_DECAY = 0.26, 10_000, 0.2
 _NORM_NOISE, _NORM_CORRELATION = 0.09, 0.8
 _SPIKE_RATE, _SPIKE_LOW, _SPIKE_HIGH, _SPIKE_STEPS = 1.0 / 340.0, 1.5, 7.0, 3
-_SPIKE_COUNTED_ABOVE = 10.0
-"""A step whose norm is this many times the running median counts as a spike."""
-_MEDIAN_STEPS = 201
 _LEAST_UNSTABLE_FACTOR = 120.0
 _DECAY_STEPS_LOW, _DECAY_STEPS_HIGH = 20, 40
 _LOSS_FOLLOWS_ABOVE = 30.0
@@ -102,8 +98,7 @@ class LearningModel:
         self._unclipped_steps = 0
         self._scale = _FP16_FIRST_SCALE if self._training.precision == "fp16" else 1.0
         self._good_steps = 0
-        self._recent: deque[float] = deque([self._baseline()] * _MEDIAN_STEPS)
-        self._sorted = list(self._recent)
+        self._spikes = Spikes([self._baseline()] * MEDIAN_STEPS)
 
     @property
     def learning_rate(self) -> float:
@@ -135,7 +130,7 @@ class LearningModel:
             self._diverged |= self._unclipped_steps > _STEPS_TO_NAN
         if self._diverged:
             loss = norm = math.nan
-        spike = self._is_spike(norm)
+        spike = self._spikes.is_spike(norm)
         rate = self.learning_rate * effects.learning_rate_factor
         if not skipped:
             self._model_step += 1
@@ -195,16 +190,6 @@ class LearningModel:
         self._good_steps += 1
         if self._good_steps % _FP16_GOOD_STEPS == 0:
             self._scale = min(_FP16_FIRST_SCALE, self._scale * 2.0)
-        return False
-
-    def _is_spike(self, norm: float) -> bool:
-        """Compare with the running median of the steps that were no spikes, so that a long explosion stays one."""
-        if not norm <= _SPIKE_COUNTED_ABOVE * self._sorted[_MEDIAN_STEPS // 2]:
-            return True
-        oldest = self._recent.popleft()
-        del self._sorted[bisect_left(self._sorted, oldest)]
-        self._recent.append(norm)
-        insort(self._sorted, norm)
         return False
 
 
