@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import socket
@@ -148,7 +149,7 @@ def learning_rate(step: int, *, explode_at: int | None) -> float:
     """Constant; from step `explode_at` on raised a thousandfold over ten steps."""
     if explode_at is None or step < explode_at:
         return LEARNING_RATE
-    return LEARNING_RATE * RAMP_FACTOR ** (min(step - explode_at + 1, RAMP_STEPS) / RAMP_STEPS)
+    return LEARNING_RATE * math.pow(RAMP_FACTOR, min(step - explode_at + 1, RAMP_STEPS) / RAMP_STEPS)
 
 
 def launch(arguments: Sequence[str], ranks: int) -> int:

@@ -69,8 +69,10 @@ class FakeEvent:
 
     def elapsed_time(self, other: FakeEvent) -> float:
         """Milliseconds; as CUDA does, an error before both are reached."""
-        assert self.at is not None and other.at is not None
-        assert self.query() and other.query(), "an event was read before the device reached it"
+        assert self.query(), "an event was read before the device reached it"
+        assert other.query(), "an event was read before the device reached it"
+        assert self.at is not None
+        assert other.at is not None
         return (other.at - self.at) * 1e3
 
     def synchronize(self) -> None:
@@ -94,7 +96,7 @@ class FakeTensor:
         return self
 
     def to(self, device: str, *, non_blocking: bool) -> float:
-        assert device == "cpu" and non_blocking
+        assert (device, non_blocking) == ("cpu", True)
         return self._value
 
     def item(self) -> float:

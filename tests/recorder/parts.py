@@ -50,7 +50,7 @@ class Listener:
     def reports(self, *, within: float = 0.0) -> list[dict[str, Any]]:
         """What has arrived, the oldest first, each as the exporter accepts it; waits for the first at most so long."""
         select.select([self._socket], [], [], within)
-        found = []
+        found: list[dict[str, Any]] = []
         while True:
             try:
                 datagram = self._socket.recv(65_536)

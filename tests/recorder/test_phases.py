@@ -88,7 +88,8 @@ def test_a_step_that_raises_is_not_done(bench: Bench) -> None:
             bench.clock.turn(2.0)
             raise MemoryError
 
-    pytest.raises(MemoryError, fails)
+    with pytest.raises(MemoryError):
+        fails()
     with pytest.raises(OSError, match="full"), bench.rec.checkpoint():
         raise OSError("disk full")
     with bench.rec.step(), bench.rec.phase("forward"):
