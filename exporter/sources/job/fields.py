@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Mapping
 
-# Control characters, and lone surrogates: they can be written in JSON, and in no UTF-8.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+# Control characters but tab and newline, and lone surrogates: they can be written in JSON, and in no UTF-8.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _NOT_FINITE = {"NaN": math.nan, "+Inf": math.inf, "-Inf": -math.inf}
 
 
@@ -42,7 +42,7 @@ class Fields:
         return value
 
     def text(self, key: str, *, most: int = 128, required: bool = False) -> str:
-        """At most so many characters, without control characters; empty when missing and when that is allowed."""
+        """At most so many characters, no control characters but tab and newline; empty when missing, if that may be."""
         value = self.value(key, required=required)
         if value is None:
             return ""

@@ -67,7 +67,7 @@ def open_socket(path: str) -> SocketFile:
             raise
     except PermissionError as error:
         raise SocketError("permission", f"{path}: {error.strerror}") from error
-    except (FileNotFoundError, NotADirectoryError) as error:
+    except (FileNotFoundError, FileExistsError, NotADirectoryError) as error:
         raise SocketError("path", f"{path}: {error.strerror}") from error
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
@@ -81,7 +81,8 @@ def _prepare(path: str) -> None:
     """Make the folder, and remove a socket that nobody reads."""
     folder = Path(path).parent
     if not folder.exists():
-        folder.mkdir(mode=0o755, exist_ok=True)
+        folder.mkdir()
+        folder.chmod(0o755)  # Whatever the umask: other users' recorders must get through.
     try:
         found = os.lstat(path)
     except FileNotFoundError:
@@ -99,9 +100,10 @@ def _is_read(path: str) -> bool:
             probe.connect(path)
         except ConnectionRefusedError:
             return False
+        except PermissionError:
+            raise
         except OSError:
-            # Somebody else's, of another type or closed to us: not ours to remove.
-            return True
+            return True  # Of another type: somebody else's, and not ours to remove.
     return True
 
 

@@ -144,7 +144,7 @@ def test_texts_have_at_most_128_characters_and_none_that_a_label_cannot_have(nam
     for text in ("x" * 128, "é" * 128, "\U0001f680", 'a"b\\c', "two\nlines", "tab\t"):
         assert getattr(report(**{name: text}), name) == text
     assert refusal(datagram(**{name: "x" * 129})) == "range"
-    for text in ("\ud800", "a\udfffb", "nul\0", "\x1b[31m", "\x7f"):
+    for text in ("\ud800", "a\udfffb", "nul\0", "\x1b[31m", "\x7f", "a\rb", "\x85"):
         assert refusal(datagram(**{name: text})) == "text"
 
 

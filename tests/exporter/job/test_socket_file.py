@@ -48,8 +48,12 @@ def test_everybody_may_write_to_it_and_it_is_removed(path: str) -> None:
 
 def test_the_folder_is_made_when_it_alone_is_missing(path: str) -> None:
     inner = f"{Path(path).parent}/stepscope/recorder.sock"
-    open_socket(inner).close()
-    assert stat.S_IMODE(os.stat(Path(inner).parent).st_mode) & 0o022 == 0
+    before = os.umask(0o077)
+    try:
+        open_socket(inner).close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(os.stat(Path(inner).parent).st_mode) == 0o755, "others reach it, and make nothing in it"
     assert problem(f"{Path(path).parent}/no/such/recorder.sock") == "path"
 
 
@@ -130,3 +134,13 @@ def test_no_descriptor_is_left_after_a_failure(path: str) -> None:
         problem(path)
         problem("/sys/recorder.sock")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_socket_that_is_closed_to_us_is_a_matter_of_permission(path: str) -> None:
+    stale(path)
+    os.chmod(path, 0)
+    if os.geteuid() != 0:
+        assert problem(path) == "permission"
+        assert os.path.exists(path)
+    else:  # Nothing is closed to root.
+        open_socket(path).close()
