@@ -39,7 +39,8 @@ EXPORTER_FAMILIES = (
         kind="counter", number="int",
     ),
     _self(
-        "exporter_collect_seconds", "seconds", "Time that taking the readings of the previous tick cost.", "source",
+        "exporter_collect_seconds", "seconds", "Time that taking readings cost, the last time that it was done.",
+        "source",
     ),
     _self(
         "exporter_last_success_timestamp_seconds", "seconds", "Unix time of the source's last good reading; 0 before.",
@@ -53,10 +54,10 @@ EXPORTER_FAMILIES = (
         kind="counter", number="int",
     ),
     _self(
-        "exporter_scrape_duration_seconds", "seconds", "Time that rendering all pages of the previous tick took.",
+        "exporter_scrape_duration_seconds", "seconds", "Time that rendering took, of the pages before these.",
     ),
     _self(
-        "exporter_exposition_bytes", "bytes", "Size, before compression, of all pages of the previous tick.",
+        "exporter_exposition_bytes", "bytes", "Size, before compression, of the pages before these.",
         number="int",
     ),
 )  # fmt: skip

@@ -63,11 +63,13 @@ def create_app(node: Node, pages: ExportPages, settings: ExportSettings) -> Star
     routes: dict[str, Callable[[Request], Response] | Callable[[Request], Awaitable[Response]]] = {
         "/": home, "/metrics": metrics, "/healthz": healthz, "/readyz": readyz, "/version": version, "/sd/nodes": nodes,
     }  # fmt: skip
-    return Starlette(
+    app = Starlette(
         routes=[Route(path, handler, methods=["GET"]) for path, handler in routes.items()],
         middleware=[Middleware(HostGuard, settings=settings), Middleware(Crowd)],
         exception_handlers={HTTPException: _problem},
     )
+    app.router.redirect_slashes = False
+    return app
 
 
 async def _problem(_: Request, error: Exception) -> Response:
