@@ -13,8 +13,8 @@ ENV PATH=/opt/stepscope/bin:$PATH
 
 # Dependencies first: this layer stays while only code changes.
 COPY pyproject.toml ./
-RUN python3 -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['lab'], sep='\n')" > lab.txt \
- && pip install --requirement lab.txt
+RUN python3 -c "import tomllib; extras = tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']; print(*extras['lab'], *extras['gpu'], sep='\n')" > packages.txt \
+ && pip install --requirement packages.txt
 
 COPY . ./
 RUN pip wheel --no-deps --wheel-dir /wheels . \
@@ -24,10 +24,12 @@ RUN pip wheel --no-deps --wheel-dir /wheels . \
 FROM ${PYTHON_IMAGE}
 COPY --from=build /opt/stepscope /opt/stepscope
 # A volume that is mounted here takes over owner and mode: the lab writes its token, its group reads it.
-RUN install --directory --owner=10001 --group=10001 --mode=0750 /var/lib/stepscope
+RUN install --directory --owner=10001 --group=10001 --mode=0750 /var/lib/stepscope \
+ # Recorders of training jobs, under any user, report to a socket in here.
+ && install --directory --owner=10001 --group=10001 --mode=0755 /run/stepscope
 ENV PATH=/opt/stepscope/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1 HOME=/tmp
 WORKDIR /tmp
 USER 10001:10001
-EXPOSE 8000
+EXPOSE 8000 9401
 ENTRYPOINT ["stepscope"]
 CMD ["lab", "--host", "0.0.0.0"]
