@@ -11,7 +11,9 @@ import pytest
 import yaml
 
 from exporter.catalogue import FAMILIES
+from exporter.sources.job.wire import socket_paths
 from stepscope.api.guard import is_secret
+from stepscope.export.settings import DEFAULT_PORT, KEYS
 
 ROOT = Path(__file__).parents[1]
 INSTRUCTOR = {"prometheus-answers", "grafana-answers"}
@@ -71,7 +73,7 @@ def test_the_lab_knows_where_it_is_published_and_is_not_told_to_open_writes(serv
 
 def test_what_may_be_broken_opted_in_and_the_instructors_services_did_not(services: dict[str, Any]) -> None:
     opted = {name for name, service in services.items() if service.get("labels", {}).get("stepscope.chaos") == "true"}
-    assert opted == {"simulator", "prometheus", "alertmanager", "dcgm-exporter"}
+    assert opted == {"simulator", "prometheus", "alertmanager", "gpu-exporter", "dcgm-exporter"}
     assert not opted & INSTRUCTOR
 
 
@@ -131,12 +133,38 @@ def test_the_instructors_grafana_opens_the_instructors_board_and_differs_in_noth
 def test_what_a_profile_brings_is_found_by_a_name_that_no_search_domain_completes(services: dict[str, Any]) -> None:
     config = read("prometheus/prometheus.yml")
     (alertmanager,) = config["alerting"]["alertmanagers"]
-    (dcgm,) = (job for job in config["scrape_configs"] if job["job_name"] == "dcgm")
-    for place, service, port in ((alertmanager, "alertmanager", 9093), (dcgm, "dcgm-exporter", 9400)):
+    (gpu,) = (job for job in config["scrape_configs"] if job["job_name"] == "gpu")
+    for place, service, port in ((alertmanager, "alertmanager", 9093), (gpu, "gpu-exporter", DEFAULT_PORT)):
         (discovery,) = place["dns_sd_configs"]
         assert discovery["names"] == [f"{service}."]
         assert (discovery["type"], discovery["port"]) == ("A", port)
         assert services[service]["profiles"]
+
+
+def test_real_gpus_are_read_by_the_exporter_and_scraped_once(services: dict[str, Any]) -> None:
+    exporter, dcgm = services["gpu-exporter"], services["dcgm-exporter"]
+    assert exporter["profiles"] == ["gpu", "dcgm"]
+    assert dcgm["profiles"] == ["dcgm"]
+    assert exporter["environment"]["STEPSCOPE_DCGM_URL"] == "http://dcgm-exporter.:9400/metrics"
+    assert exporter["environment"]["STEPSCOPE_URL"] == f"http://127.0.0.1:{DEFAULT_PORT}"
+    assert exporter["environment"]["STEPSCOPE_HOSTNAME"] == dcgm["hostname"]
+    # Memory in use is a sum over the rows of a GPU: two pages of it would be added up.
+    scraped = [yaml.safe_dump(job) for job in read("prometheus/prometheus.yml")["scrape_configs"]]
+    assert not [job for job in scraped if "dcgm-exporter" in job]
+    (device,) = exporter["deploy"]["resources"]["reservations"]["devices"]
+    assert (device["driver"], device["count"], device["capabilities"]) == ("nvidia", "all", ["gpu"])
+    assert exporter["deploy"] == dcgm["deploy"]
+
+
+def test_recorders_find_the_socket_where_they_look_first(services: dict[str, Any]) -> None:
+    (folder,) = (place for place, source in mounts(services["gpu-exporter"]).items() if source == "recorder-socket")
+    assert socket_paths({})[0].startswith(f"{folder}/")
+    assert f"--mode=0755 {folder}" in text("Dockerfile")
+
+
+def test_every_setting_of_the_exporter_is_one(services: dict[str, Any]) -> None:
+    settings = {name for name in services["gpu-exporter"]["environment"] if name.startswith("STEPSCOPE_")}
+    assert settings - {"STEPSCOPE_URL"} <= {f"STEPSCOPE_{key.upper()}" for key in KEYS}
 
 
 def test_alerts_go_nowhere() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from stepscope.cli import (
     chaos,
     doctor,
+    export,
     fault,
     health,
     job,
@@ -29,7 +30,9 @@ from stepscope.cli.parser import Parser, root
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (lab, simulate, fault, scenario, job, straggler, nccl_test, presets, health, doctor, status, chaos):
+    for module in (
+        lab, export, simulate, fault, scenario, job, straggler, nccl_test, presets, health, doctor, status, chaos,
+    ):  # fmt: skip
         module.add(commands)
     return parser
 

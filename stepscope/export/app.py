@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import platform
+import time
 from collections.abc import Awaitable, Callable
 
 from starlette.applications import Starlette
@@ -83,6 +84,11 @@ def _json(content: object) -> Response:
     return Response(json.dumps(content) + "\n", media_type="application/json")
 
 
+def _ago(moment: float) -> str:
+    """How long a Unix time is ago; empty for never."""
+    return f"{max(0.0, time.time() - moment):.0f} s ago" if moment else ""
+
+
 def _home(node: Node, settings: ExportSettings) -> str:
     moment = node.now()
     states = {state.source: state for state in moment.states}
@@ -90,13 +96,13 @@ def _home(node: Node, settings: ExportSettings) -> str:
     for choice in moment.choices:
         state = states.get(choice.source)
         if state is not None:
-            gpus, ago = f"{state.present} of {state.expected}", str(int(state.last_success) or "")
+            gpus, ago = f"{state.present} of {state.expected}", _ago(state.last_success)
             rows.append(
                 (state.source, choice.words, "up" if state.up else state.detail, gpus, ago, str(state.failures))
             )
         elif moment.job is not None:
             words = f"up at {moment.job.detail}, runs: {moment.job.runs}" if moment.job.up else moment.job.detail
-            rows.append((choice.source, choice.words, words, "", str(int(moment.job.last_success) or ""), ""))
+            rows.append((choice.source, choice.words, words, "", _ago(moment.job.last_success), ""))
     return "".join(
         (
             f'<!doctype html><html lang="en"><title>stepscope export</title><style>{_STYLE}</style>',

@@ -35,7 +35,7 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "COMMAND"),
-        (("labb",), "lab, simulate, fault, scenario, job, straggler, nccl-test, presets, health, doctor"),
+        (("labb",), "lab, export, simulate, fault, scenario, job, straggler, nccl-test, presets, health, doctor"),
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),

@@ -91,6 +91,7 @@ def test_the_page_says_which_sources_there_are_and_how_they_are(bench: Bench) ->
         "nvml", "used, since --source names it", "<script>alert(1)</script> & more", "0 of 0", "", "1",
     ]  # fmt: skip
     assert page.cells[6:9] == ["job", "used: training jobs report by themselves", "up at /run/recorder.sock, runs: 0"]
+    assert page.cells[10].endswith(" s ago")
     assert page.scripts == 0
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert answer.headers["x-content-type-options"] == "nosniff"

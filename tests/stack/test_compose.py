@@ -91,9 +91,9 @@ def test_prometheus_reads_what_is_mounted(stack: Stack, service: str, file: str,
 
 
 def test_what_is_not_there_is_no_failure(stack: Stack) -> None:
-    """Neither Alertmanager nor dcgm-exporter runs here."""
+    """Neither Alertmanager nor an exporter of real GPUs runs here."""
     assert stack.prometheus.api("alertmanagers")["activeAlertmanagers"] == []
-    assert "dcgm" not in {job for job, _ in stack.prometheus.targets()}
+    assert "gpu" not in {job for job, _ in stack.prometheus.targets()}
     assert not stack.prometheus.vector("up == 0")
 
 

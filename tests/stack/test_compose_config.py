@@ -12,7 +12,7 @@ from tests.stack.real import ROOT, need, run
 
 pytestmark = pytest.mark.stack
 
-GPU = "dcgm-exporter"
+DCGM = "dcgm-exporter"
 """The only service with exceptions: root, one capability, a writable root, no healthcheck."""
 
 
@@ -30,7 +30,8 @@ def test_profiles(services: dict[str, Any]) -> None:
         "alertmanager": ["alerts"],
         "prometheus-answers": ["answers"],
         "grafana-answers": ["answers"],
-        GPU: ["dcgm"],
+        "gpu-exporter": ["gpu", "dcgm"],
+        DCGM: ["dcgm"],
     }
 
 
@@ -49,11 +50,11 @@ def test_all_services_keep_the_rules(services: dict[str, Any]) -> None:
             assert "docker.sock" not in volume["source"], name
 
 
-def test_all_but_the_gpu_exporter_run_without_root_on_a_read_only_root_and_are_asked_for_their_health(
+def test_all_but_nvidias_exporter_run_without_root_on_a_read_only_root_and_are_asked_for_their_health(
     services: dict[str, Any],
 ) -> None:
     for name, service in services.items():
-        if name == GPU:
+        if name == DCGM:
             assert service["cap_add"] == ["SYS_ADMIN"]
             assert not service.get("ports")
             continue
@@ -99,12 +100,12 @@ def test_images_and_ports_are_those_of_the_env_file(services: dict[str, Any]) ->
     values = dict(line.split("=", 1) for line in (ROOT / ".env").read_text().splitlines() if line and line[0] != "#")
     images = {
         "simulator": "LAB", "prometheus": "PROMETHEUS", "grafana": "GRAFANA", "alertmanager": "ALERTMANAGER",
-        "prometheus-answers": "PROMETHEUS", "grafana-answers": "GRAFANA", GPU: "DCGM_EXPORTER",
+        "prometheus-answers": "PROMETHEUS", "grafana-answers": "GRAFANA", "gpu-exporter": "LAB", DCGM: "DCGM_EXPORTER",
     }  # fmt: skip
     for name, key in images.items():
         assert services[name]["image"] == os.environ.get(f"{key}_IMAGE", values[f"{key}_IMAGE"])
     ports = images | {"prometheus-answers": "ANSWERS", "grafana-answers": "GRAFANA_ANSWERS"}
-    for name in set(ports) - {GPU}:
+    for name in set(ports) - {"gpu-exporter", DCGM}:
         key = f"{ports[name]}_PORT"
         assert services[name]["ports"][0]["published"] == os.environ.get(key, values[key])
     text = (ROOT / "docker-compose.yml").read_text()

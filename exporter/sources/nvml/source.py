@@ -46,7 +46,7 @@ class NvmlSource:
 
     name = "nvml"
     error_reasons = tuple(sorted(set(REASONS.values()) - {REASONS[NOT_SUPPORTED]}))
-    drop_reasons = DROP_REASONS
+    drop_reasons: tuple[str, ...] = DROP_REASONS
 
     def __init__(
         self,
