@@ -6,21 +6,24 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import MappingProxyType
 from typing import Any
 
 Page = Callable[[], str]
 
 
 @contextmanager
-def serving(pages: Mapping[str, Page]) -> Iterator[str]:
-    """Serves each page under its path until the block ends; gives host:port."""
+def serving(pages: Mapping[str, Page], *, types: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
+    """Serves each page under its path until the block ends; gives host:port. `types`: content types by path, where it
+    is not text 0.0.4.
+    """
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             page = pages.get(self.path)
             body = (page() if page else "").encode()
             self.send_response(200 if page else 404)
-            self.send_header("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+            self.send_header("Content-Type", types.get(self.path, "text/plain; version=0.0.4; charset=utf-8"))
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import random
 import shutil
+import socket
 import subprocess
 import tracemalloc
+from tempfile import TemporaryDirectory
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,7 +22,7 @@ from exporter.sources.job.report import JOB_PHASES
 from exporter.sources.job.source import JobSource
 from exporter.sources.job.wire import MAX_BYTES
 from tests.exporter.exposition import official, read
-from tests.exporter.job.reports import NOW, Clock, datagram, fields, no_peak
+from tests.exporter.job.reports import NOW, Clock, datagram, fields, no_peak, until
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
@@ -122,3 +124,28 @@ def test_promtool_reads_what_an_attacker_has_written() -> None:
     done = subprocess.run([tool, "check", "metrics"], input=body, capture_output=True, check=False, timeout=60)
     assert (done.returncode, done.stderr) == (0, b"")
     assert len(read(body).of("training_run_info")) == 8
+
+
+def test_after_rubbish_through_the_port_the_next_report_is_heard() -> None:
+    rng = random.Random(11)
+    with TemporaryDirectory(prefix="job-") as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as out:
+        path = f"{folder}/a.sock"
+        source = JobSource(socket_path=path, hostname="n", gpus=list, peak=no_peak, clock=Clock())
+        source.start()
+        out.connect(path)
+        whole = datagram()
+        for _ in range(3_000):
+            body = bytearray(whole if rng.random() < 0.5 else rng.randbytes(1 + rng.randrange(2 * MAX_BYTES)))
+            body[rng.randrange(len(body))] = 0
+            out.send(bytes(body[: rng.randrange(len(body) + 1)]))
+
+        def heard() -> bool:
+            out.send(datagram(run="after"))
+            return 'run="after"' in "".join(source.families(Format.TEXT))
+
+        until(heard)
+        status = source.status()
+        assert status.up
+        assert sum(status.dropped.values()) >= 3_000
+        assert status.dropped["unexpected"] == 0
+        source.close()
