@@ -18,6 +18,8 @@ MOST_SLOWDOWN = 16.0
 is a hang."""
 MOST_LATENESS_STEPS = 32.0
 """All delays of one batch together, in healthy steps; and so for pauses, slow starts and checkpoints of one step."""
+MOST_OVERFLOW = 1e12
+"""All factors on the largest fp16 value together: far beyond what any loss scale makes up for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,6 +272,7 @@ class Effects:
         np.minimum(self.worker_slowdown, MOST_SLOWDOWN, out=self.worker_slowdown)
         np.minimum(self.batch_period_steps, 1.0 + MOST_LATENESS_STEPS, out=self.batch_period_steps)
         np.maximum(self.nic_rate, 1.0 / MOST_SLOWDOWN, out=self.nic_rate)
+        self.overflow_factor = min(self.overflow_factor, MOST_OVERFLOW)
         total = sum(late.lateness_steps for late in self.late_batches)
         if total > MOST_LATENESS_STEPS:
             share = MOST_LATENESS_STEPS / total

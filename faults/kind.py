@@ -25,6 +25,10 @@ NEEDS: Mapping[str, tuple[Callable[[Topology], bool], str]] = {
         lambda topology: topology.overlaps_nodes,
         "needs a network between nodes, and the collectives of this job never leave one node",
     ),
+    "loss_scaling": (
+        lambda topology: topology.scales_loss,
+        "needs a job that scales its loss, and this one does not train in fp16",
+    ),
 }
 """What a kind may need of the job: whether a job has it, and the words for one that has not."""
 
@@ -107,6 +111,10 @@ class Kind(ABC):
     def unmet_needs(self, topology: Topology) -> list[str]:
         """Why this kind shows nothing on a job of this shape; empty when it does."""
         return [reason for met, reason in (NEEDS[need] for need in self.needs) if not met(topology)]
+
+    def cycle_steps(self, params: Mapping[str, ParamValue]) -> int:
+        """Steps over which a mean of its effect has to be taken; 1 unless a kind says so."""
+        return 1
 
     def misfits(self, params: Mapping[str, ParamValue], topology: Topology) -> list[Problem]:
         """What is wrong with valid parameters on a job of this shape; nothing unless a kind says so."""

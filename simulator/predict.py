@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
+from faults import registry
 from faults.spec import FaultSpec
 from simulator.headless import measure, start
 from simulator.job import JobSpec, mfu
@@ -15,6 +17,8 @@ from simulator.run import Run
 
 _WARM_UP_STEPS = 8
 _MOST_STEPS, _FEWEST_STEPS = 64, 3
+_MOST_CYCLE_STEPS = 2_048
+"""What comes once in so many steps has to be followed for whole cycles of them, if they are not longer than this."""
 _RANK_STEPS = 150_000
 """Work that a prediction may cost, in ranks × steps: a request must be answered while somebody waits."""
 
@@ -42,7 +46,7 @@ class Prediction:
     """Effect of a fault at its full intensity, once queues have drained and boards are hot; means over time."""
 
     cut_short: bool
-    """Whether steps take so long that fewer were followed than a mean should have."""
+    """Whether fewer steps were followed than a mean should have: they take too long, or a cycle has too many."""
 
     stands_still: bool
     """Whether no step ends any more; the time of the step is then that for which it was followed."""
@@ -77,10 +81,11 @@ def predict(
     request may take, and none for longer. Raises FaultError when a fault does not fit the job.
     """
     sides = [[*live, *([] if own is None else [own])] for own in (replaced, fault)]
+    cycle = max((_cycle_steps(own) for side in sides for own in side), default=1)
     runs = [start(spec, seed=seed, faults=[_lasting(own) for own in side], full_queues=False) for side in sides]
     # Both sides are measured alike, so that the noise of the same steps is in both.
     hot = [run.heat() for run in runs]
-    follow = _over_minutes if any(hot) else _over_steps
+    follow = _over_minutes if any(hot) else partial(_over_steps, cycle=cycle)
     before, after = follow(runs[0]), follow(runs[1])
     rates = [spec.tokens_per_step / found.step_seconds for found in (before, after)]
     peak = spec.ranks * spec.peak_flops_per_rank
@@ -116,14 +121,21 @@ def _patience(run: Run) -> int:
     return max(_FEWEST_TICKS, min(_MOST_TICKS, _RANK_TICKS // run.spec.ranks))
 
 
-def _over_steps(run: Run) -> _Steady:
-    """Means over some dozens of steps, or over those for which there is time."""
-    steps = max(_FEWEST_STEPS, min(_MOST_STEPS, _RANK_STEPS // run.spec.ranks))
+def _cycle_steps(fault: FaultSpec) -> int:
+    return registry.kind(fault.kind).cycle_steps(fault.params)
+
+
+def _over_steps(run: Run, *, cycle: int) -> _Steady:
+    """Means over some dozens of steps in whole cycles, or over those for which there is time."""
+    affordable = _RANK_STEPS // run.spec.ranks
+    wanted = cycle * -(-_MOST_STEPS // cycle)
+    most = wanted if wanted <= _MOST_CYCLE_STEPS else _MOST_STEPS
+    steps = max(_FEWEST_STEPS, min(most, affordable))
     patience = _patience(run)
     measure(run, steps=min(_WARM_UP_STEPS, steps), most_ticks=patience // 2)
     measured = measure(run, steps=steps, most_ticks=patience - run.seconds)
     return _Steady(
-        measured.cut_short,
+        measured.cut_short or steps < cycle,
         run.stands_still,
         math.fsum(measured.step_seconds) / len(measured.step_seconds),
         float(measured.devices["gpu_util"].mean()),

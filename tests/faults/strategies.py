@@ -21,7 +21,7 @@ from faults.target import MODES
 relaxed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 """A slow machine fails nothing."""
 
-TOPOLOGY = Topology(ranks=12, gpus_per_node=4, overlaps_nodes=True)
+TOPOLOGY = Topology(ranks=12, gpus_per_node=4, overlaps_nodes=True, scales_loss=True)
 
 NAMES = st.from_regex(NAME_PATTERN, fullmatch=True).filter(lambda name: "\n" not in name)
 

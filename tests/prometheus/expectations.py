@@ -14,6 +14,7 @@ from faults.kind import ParamValue
 SPEED, STRAGGLING, HEAT = "TrainingMfuLow", "TrainingRankStraggling", "GpuThermalThrottle"
 INPUT, NETWORK, GRADIENT = "TrainingInputStarved", "TrainingCommunicationExposed", "TrainingGradNormExploding"
 STANDSTILL, PAUSES = "TrainingNoProgress", "FabricPauses"
+NOT_FINITE = "TrainingLossNotFinite"
 
 BEGINS = 60
 """Seconds after the job's start at which the fault does."""
@@ -116,6 +117,46 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
         Case(why="one link at a quarter: everybody is slow and nobody to name", preset="anatomy-32gpu",
              fires=_of(NETWORK, SPEED), lasts=120),
         Case(why="mild, on 64 GPUs that hide it", preset="honest-64xh100", intensity=0.25, lasts=100),
+    ),
+    "dataloader_cpu": (
+        Case(why="batches take four times as long as steps, on the only node", fires=_of(SPEED, INPUT),
+             traditional=_of("GpuUtilizationLow")),
+        Case(why="mild: by nearly half", intensity=0.25, fires=_of(SPEED, INPUT), lasts=120),
+        Case(why="on one of 8 nodes: eight GPUs idle, the others spin", preset="honest-64xh100",
+             fires=_of(SPEED, INPUT), within=100, lasts=120),
+    ),
+    "shard_boundary": (
+        Case(why="one step in twenty takes more than three", fires=_of(INPUT), within=100),
+        Case(why="as in the speed run's log: half a percent, in no mean", lasts=200,
+             params={"every_steps": 190, "open_steps": 1.2}),
+    ),
+    "numa_misaffinity": (
+        Case(why="a rank that starts a seventh of a step late", params={"delay_steps": 0.15}, fires=_of(STRAGGLING),
+             may=_of(SPEED), culprits=True),
+        Case(why="as it mostly is: a sixteenth, which a fast chip makes up for", lasts=200),
+    ),
+    "gc_pause": (
+        Case(why="a quarter, and over a minute all ranks have paused equally", fires=_of(SPEED)),
+        Case(why="mild: a sixteenth", intensity=0.25, lasts=200),
+    ),
+    "checkpoint_stall": (
+        Case(why="a quarter of the time, which a single checkpoint does not explain", fires=_of(SPEED), within=170),
+        Case(why="mild: 3 steps in 40", intensity=0.25, lasts=200),
+    ),
+    "sequence_imbalance": (
+        Case(why="a fifth, and another rank is the slowest in each step", fires=_of(SPEED), within=100),
+        Case(why="mild: a twentieth", intensity=0.25, lasts=200),
+    ),
+    "nan_loss": (
+        Case(why="the model is lost from one step to the next, and every device is well", within=20,
+             fires=_of(NOT_FINITE, GRADIENT)),
+        Case(why="mild: some seconds later", intensity=0.25, fires=_of(NOT_FINITE, GRADIENT), lasts=120),
+    ),
+    "loss_plateau": (
+        Case(why="a minute's slope of the loss is far below its noise: the schedule has to be looked at"),
+    ),
+    "loss_scale_collapse": (
+        Case(why="steps take as long as ever and all of them are skipped", preset="fragile-4gpu"),
     ),
 }  # fmt: skip
 """By kind. A kind that is not here fails its test."""

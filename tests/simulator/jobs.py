@@ -29,6 +29,15 @@ FAULTS = (
     "power_cap:percent=50,limit_watts=400",
     "straggler:ranks=1,slowdown=3,shape=flap,period_seconds=2",
     "io_starvation:mode=uniform,shape=sine,period_seconds=3",
+    "dataloader_cpu",
+    "shard_boundary:every_steps=7",
+    "numa_misaffinity:percent=50",
+    "gc_pause:pause_seconds=0.05,every_steps=9",
+    "gc_pause:ranks=1,shape=flap,period_seconds=2",
+    "checkpoint_stall:every_steps=11",
+    "sequence_imbalance:longest=2.5",
+    "loss_plateau:intensity=moderate",
+    "nan_loss:chance=0.02",
 )
 
 

@@ -29,6 +29,12 @@ def phases(run: Run, second: int) -> dict[int, np.ndarray]:
         "io_starvation:mode=tail,shape=flap,period_seconds=4",
         "network_tail_latency:shape=sine,period_seconds=6",
         "power_cap:ranks=1,shape=flap,period_seconds=6",
+        "dataloader_cpu:nodes=1,shape=flap,period_seconds=4",
+        "shard_boundary:every_steps=7,shape=sine,period_seconds=7",
+        "numa_misaffinity:percent=50,shape=flap,period_seconds=4",
+        "gc_pause:pause_seconds=0.05,shape=linear,ramp_up_seconds=8",
+        "checkpoint_stall:every_steps=11,shape=flap,period_seconds=6",
+        "sequence_imbalance:shape=sine,period_seconds=7",
     ],
 )
 @pytest.mark.parametrize(

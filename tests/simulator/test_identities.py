@@ -87,11 +87,11 @@ def test_the_result_does_not_depend_on_how_many_steps_are_computed_at_once(spec:
 
 
 @settings(max_examples=15, deadline=None)
-@given(faults=st.permutations(FAULTS[:8]))
+@given(faults=st.permutations(FAULTS))
 def test_injection_order_does_not_matter(faults: list[str]) -> None:
     spec = small()
     outcomes = []
-    for order in (FAULTS[:8], faults):
+    for order in (FAULTS, faults):
         run = run_with(spec)
         for text in order:
             run.faults.put(f"f{FAULTS.index(text)}", parse_fault(text), at_seconds=0.0, next_step=0)
@@ -99,7 +99,7 @@ def test_injection_order_does_not_matter(faults: list[str]) -> None:
         outcomes.append((ticks[-1].counters.phase_seconds, ticks[-1].devices.power_watts, ticks[-1].learning))
     np.testing.assert_array_equal(outcomes[0][0], outcomes[1][0])
     np.testing.assert_array_equal(outcomes[0][1], outcomes[1][1])
-    assert outcomes[0][2] == outcomes[1][2]
+    assert repr(outcomes[0][2]) == repr(outcomes[1][2]), "as text, since a NaN differs from itself"
 
 
 @pytest.mark.parametrize("name", sorted(PRESETS))

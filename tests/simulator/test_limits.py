@@ -25,6 +25,12 @@ def put(run: Run, *faults: str) -> None:
         ("io_starvation:mode=tail,lateness_steps=5", small()),
         ("io_starvation:mode=uniform,lateness_steps=5", small()),
         ("io_starvation:mode=uniform,lateness_steps=5", small(workers=0)),
+        ("dataloader_cpu:slowdown=16", small(workers=0)),
+        ("shard_boundary:every_steps=2,open_steps=30", small()),
+        ("numa_misaffinity:rate_ratio=0.1,delay_steps=1", small(device_prefetch=False)),
+        ("gc_pause:pause_seconds=5,every_steps=2", small()),
+        ("checkpoint_stall:every_steps=2,block_steps=30", small()),
+        ("sequence_imbalance:longest=2.5", small()),
         ("network_tail_latency:factor=20", small(nodes=4, gpus_per_node=8, overlap=False)),
     ],
 )
@@ -66,10 +72,21 @@ def test_a_job_that_stands_still_does_not_show_its_last_good_rate() -> None:
 def test_streams_of_faults_that_are_gone_are_not_kept() -> None:
     run = run_with(small(nodes=2))
     for index in range(400):
-        for kind in ("io_starvation:mode=tail,lateness_steps=0.01", "network_tail_latency:factor=1.1"):
+        for kind in (
+            "io_starvation:mode=tail,lateness_steps=0.01",
+            "network_tail_latency:factor=1.1",
+            "numa_misaffinity:delay_steps=0.005",
+            "gc_pause:pause_seconds=0.02",
+            "checkpoint_stall:block_steps=0.1,every_steps=2",
+            "sequence_imbalance:longest=1.05",
+            "nan_loss:chance=0.001",
+        ):
             name = f"{kind[:2]}-{index}"
             run.faults.put(name, parse_fault(kind), at_seconds=run.seconds, next_step=run.next_step)
         run.advance()
         run.faults.clear_all(at_seconds=run.seconds)
     assert len(run._loader._late) <= 128
     assert len(run.model._tails) <= 128
+    hosts = run.model._hosts
+    for streams in (hosts._paths, hosts._pauses, hosts._uneven, hosts._writes, run._learning._poisons):
+        assert 0 < len(streams) <= 128

@@ -39,6 +39,12 @@ def settled_step_seconds(spec: JobSpec, *faults: str, after: int, seconds: int) 
         "thermal_throttle:percent=50,intensity=moderate",
         "power_cap:ranks=1",
         "straggler:ranks=1",
+        "dataloader_cpu",
+        "shard_boundary",
+        "numa_misaffinity:percent=50",
+        "gc_pause",
+        "checkpoint_stall",
+        "sequence_imbalance",
     ],
 )
 def test_is_what_the_run_does_once_it_has_settled(spec: JobSpec, fault: str) -> None:
@@ -61,6 +67,23 @@ def test_a_throttled_board_that_is_there_already_is_in_both_sides() -> None:
     found = predicted(WORKSHOP, "straggler:ranks=2,slowdown=1.1", "thermal_throttle:ranks=1")
     assert found.step_seconds.before > 0.6
     assert found.step_seconds.after == pytest.approx(found.step_seconds.before, rel=0.02)
+
+
+def test_what_comes_seldom_is_followed_for_whole_cycles() -> None:
+    found = predicted(WORKSHOP, "checkpoint_stall:every_steps=500,block_steps=30")
+    assert found.step_seconds.after / found.step_seconds.before == pytest.approx(1 + 30 / 500, rel=0.01)
+    assert not found.cut_short
+
+
+def test_a_cycle_that_nobody_can_wait_for_says_so() -> None:
+    assert predicted(WORKSHOP, "gc_pause:every_steps=10000").cut_short
+
+
+@pytest.mark.parametrize("fault", ["loss_plateau", "nan_loss", "gradient_explosion"])
+def test_faults_of_the_learning_are_predicted_to_cost_no_time(fault: str) -> None:
+    found = predicted(WORKSHOP, fault)
+    for change in (found.step_seconds, found.mfu, found.gpu_util_percent, found.power_watts):
+        assert change.after == change.before
 
 
 def test_no_fault_changes_nothing() -> None:

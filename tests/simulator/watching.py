@@ -67,3 +67,37 @@ def watch(spec: JobSpec, *faults: str, seconds: int, seed: int = 3) -> Watched:
         counters=counters,
         mfu=rate / run.info.peak_flops_per_second,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The first steps of a run, one by one. Shapes: S steps, P phases, R ranks."""
+
+    phases: Floats
+    """(S, P, R) seconds."""
+    losses: Floats
+    """(S,)"""
+    norms: Floats
+    """(S,)"""
+
+    def phase(self, name: str) -> Floats:
+        """(S, R) seconds in this phase."""
+        seconds: Floats = self.phases[:, PHASES.index(name)]
+        return seconds
+
+    @property
+    def durations(self) -> Floats:
+        """(S,) seconds."""
+        seconds: Floats = self.phases[:, :, 0].sum(axis=1)
+        return seconds
+
+
+def first_steps(spec: JobSpec, *faults: str, steps: int, seed: int = 3) -> Steps:
+    """The first steps of a run with these faults from its first one."""
+    run = start(spec, seed=seed, faults=[parse_fault(text) for text in faults])
+    ended: list[tuple[Floats, float, float]] = []
+    while len(ended) < steps:
+        run.advance()
+        ended += [(block.phases[0], learned.values.loss, learned.values.grad_norm) for block, learned in run.ended]
+    phases, losses, norms = zip(*ended[:steps], strict=True)
+    return Steps(np.array(phases), np.array(losses), np.array(norms))

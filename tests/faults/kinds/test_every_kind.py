@@ -39,7 +39,8 @@ def test_only_the_target_ranks_are_touched(kind: Kind, data: st.DataObject) -> N
     healthy = per_rank(Effects.neutral(CLUSTER), CLUSTER)
     for name, values in per_rank(effects, CLUSTER).items():
         assert values[others].tolist() == healthy[name][others].tolist(), name
-    assert all(late.ranks.tolist() == [3] for late in effects.late_batches)
+    for of_ranks in (effects.late_batches, effects.host_paths, effects.pauses, effects.unevennesses):
+        assert all(each.ranks.tolist() == [3] for each in of_ranks)
 
 
 @each_kind
