@@ -11,7 +11,7 @@ from tests.faults.kinds.helpers import application, effects_of
 @pytest.mark.parametrize(("intensity", "chance"), [(0.25, 0.05), (0.5, 0.1), (1.0, 0.2)])
 def test_is_a_chance_of_each_step(intensity: float, chance: float) -> None:
     effects = effects_of(KIND, application(KIND, intensity=intensity))
-    assert effects.poisons == [Poison("f", 9, pytest.approx(chance))]
+    assert effects.poisons == [Poison("f", 9, chance)]
     assert effects.instabilities == []
 
 
