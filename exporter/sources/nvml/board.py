@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ from exporter.sources.nvml.samples import Place, Samples
 _LINKS = tuple(NVLINK.values())
 _BANDWIDTH = "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL"
 _HANDLE = "nvmlDeviceGetHandleByIndex"
+_UUID = "nvmlDeviceGetUUID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +82,7 @@ class Board:
             self._read(samples)
         except Gone as gone:
             samples, code = Samples(dropped=samples.dropped), gone.code
+            self._listen()
         if not samples.families and not code:
             code = next(iter(calls.failures.values()), NOT_SUPPORTED)
         return Snapshot(
@@ -107,9 +110,10 @@ class Board:
         handle = calls.ask(_HANDLE, self._index)
         if handle is None:
             raise Gone(calls.failures.get(_HANDLE, UNKNOWN))
-        uuid = text(calls.ask("nvmlDeviceGetUUID", handle) or "")
-        if not uuid and "nvmlDeviceGetUUID" in calls.failures:  # without its name it would be another board
-            raise Gone(calls.failures["nvmlDeviceGetUUID"])
+        said = calls.ask(_UUID, handle, once=_UUID)
+        if said is None and _UUID not in calls.unsupported:  # without it this would be another board
+            raise Gone(calls.failures.get(_UUID, UNKNOWN))
+        uuid = text(said or "")
         self._identify(uuid)
         name = text(calls.ask("nvmlDeviceGetName", handle) or "") or "unknown"
         pci = calls.ask("nvmlDeviceGetPciInfo", handle)
@@ -118,6 +122,12 @@ class Board:
         last = self._xids.get(uuid, 0)
         self._xid = calls.attempt("nvmlDeviceRegisterEvents", lambda: Xid(self._library, handle, last))
         self._handle = handle
+
+    def _listen(self) -> None:
+        """Why a board is gone is often its last event, which does not outlive the session."""
+        if self._xid is not None:
+            with suppress(Exception):
+                self._xid.read()
 
     def _identify(self, uuid: str, name: str = "", bus: str = "") -> None:
         labels = (
@@ -161,6 +171,7 @@ class Board:
         own = (("GPU_I_PROFILE", part.profile), ("GPU_I_ID", part.number))
         known = tuple(label for label in own if label[1])
         labels = self._place.labels
-        # In dcgm-exporter's order they come before the node's name.
-        at = next(place for place, label in enumerate(labels) if label[0] == self._node.hostname_label)
-        return (*labels[:at], *known, *labels[at:])
+        # In dcgm-exporter's order they come before the node's name and what follows it.
+        behind = (self._node.hostname_label, "DCGM_FI_DRIVER_VERSION")
+        first = tuple(label for label in labels if label[0] not in behind)
+        return (*first, *known, *labels[len(first) :])

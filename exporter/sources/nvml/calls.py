@@ -70,7 +70,7 @@ class Calls:
         """Ask `query`, or what it says to ask instead, and add the answer's values. Raises `Gone`."""
         asked: Query | None = query
         while asked is not None:
-            name = asked.name + place.instance
+            name = f"{asked.name} of instance {place.instance}" if place.instance else asked.name
             if name in self.unsupported:
                 return
             if name not in self._passed_over:

@@ -35,6 +35,10 @@ class Journal:
         self._say(gpu, before, {EVERY_CALL: code})
         before[EVERY_CALL] = code
 
+    def note_xid(self, gpu: Gpu, code: int) -> None:
+        """The board's last critical error is another one now."""
+        _log.warning("GPU %s: XID %d", _named(gpu), code)
+
     def _say(self, gpu: Gpu, before: Mapping[str, int], failures: Mapping[str, int]) -> None:
         for call, code in failures.items():
             if before.get(call) != code:

@@ -78,8 +78,8 @@ class Profiler:
                 self._targets.pop(place.instance).free()
             if code in UNSUPPORTED:
                 self._refused.add(place.instance)
-            name = "nvmlGpmMigSampleGet" if place.instance else "nvmlGpmSampleGet"
-            self._calls.failed(name, code, once=name + place.instance)
+            name = f"nvmlGpmMigSampleGet of instance {place.instance}" if place.instance else "nvmlGpmSampleGet"
+            self._calls.failed(name, code, once=name)
         else:
             for family, value in values:
                 samples.add(family, value, place)

@@ -20,14 +20,14 @@ class Roster:
     def complete(self, found: Iterable[Gpu]) -> tuple[Gpu, ...]:
         """The boards found and those missing.
 
-        A board found without UUID is one of the missing, the one that had its index if that is among them; only when
-        none is missing is it a board never seen before.
+        A board that is down and has no UUID is one of the missing, the one that had its index if that is among them;
+        only when none is missing is it a board never seen before.
         """
         gpus = list(found)
         here = {gpu.uuid for gpu in gpus}
         missing = {uuid: gpu for uuid, gpu in self._known.items() if uuid not in here}
         for place, gpu in enumerate(gpus):
-            if not gpu.uuid and missing:
+            if not gpu.uuid and not gpu.up and missing:
                 had = next((uuid for uuid, known in missing.items() if known.index == gpu.index), next(iter(missing)))
                 gpus[place] = replace(missing.pop(had), reason=gpu.reason)
         self._known |= {gpu.uuid: replace(gpu, reason="") for gpu in gpus if gpu.uuid}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from exporter.source import SourceError
-from exporter.sources.nvml.library import UNINITIALIZED, code_of, reason_of, text
+from exporter.sources.nvml.library import UNINITIALIZED, UNKNOWN, UNSUPPORTED, code_of, reason_of, text
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,8 @@ class Session:
             raise
         except Exception as error:
             code = code_of(error)
-            raise SourceError(reason_of(code), f"{call}: {_words(error)} ({code})") from None
+            reason = reason_of(UNKNOWN if code in UNSUPPORTED else code)  # a driver that lacks these is no driver
+            raise SourceError(reason, f"{call}: {_words(error)} ({code})") from None
 
     def end(self, *, idle: bool) -> None:
         """Begin anew at the next `refresh`. Nothing is shut down around a thread that is inside NVML."""

@@ -31,7 +31,7 @@ from exporter.sources.nvml.worker import Crew
 
 _MARGIN_SECONDS = 0.02
 """Kept of the deadline for making a reading of what was read."""
-_CLOSING_SECONDS = 1.0
+_CLOSING_SECONDS = 0.4
 _FIRST_DELAY_SECONDS = 1.0
 _LONGEST_DELAY_SECONDS = 60.0
 
@@ -56,7 +56,7 @@ class NvmlSource:
         hostname_label: str = HOSTNAME,
         clock: Callable[[], float] = time.monotonic,
         call_timeout_seconds: float = 2.0,
-        max_age_seconds: float = 15.0,
+        max_age_seconds: float = 10.0,
     ) -> None:
         """Asks the driver nothing yet.
 
@@ -101,7 +101,7 @@ class NvmlSource:
         return self._reading()
 
     def close(self) -> None:
-        """Give everything back but what a stuck call holds; takes a second at most."""
+        """Give everything back but what a stuck call holds; takes half a second at most."""
         until = self._clock() + _CLOSING_SECONDS
         self._fleet.settle()
         if not self._end_session(until):
@@ -150,10 +150,9 @@ class NvmlSource:
                 continue  # a stuck thread of an earlier session still names a board that has a new one
             gpus[gpu.key], codes[gpu.key] = gpu, code
             self._log(gpu, snapshot, code)
+            self._remember(slot)
             if snapshot is not None:
                 given[gpu.key] = snapshot
-                if snapshot.last_xid and gpu.uuid:
-                    self._xids[gpu.uuid] = snapshot.last_xid
         self._plan(codes)
         if codes and not given and set(codes.values()) <= SESSION_GONE | {UNKNOWN}:
             code = next(iter(codes.values()))
@@ -171,6 +170,12 @@ class NvmlSource:
             self._journal.note_down(gpu, code)
         else:
             self._journal.note(gpu, {**snapshot.unsupported, **snapshot.failures})
+
+    def _remember(self, slot: Slot) -> None:
+        gpu, xid = slot.gpu, slot.snapshot.last_xid if slot.snapshot is not None else 0
+        if xid and gpu.uuid and self._xids.get(gpu.uuid) != xid:
+            self._xids[gpu.uuid] = xid
+            self._journal.note_xid(gpu, xid)
 
     def _plan(self, codes: dict[str, int]) -> None:
         now = self._clock()

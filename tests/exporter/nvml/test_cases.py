@@ -230,6 +230,20 @@ class TestBoardsComeAndGo:
         assert states(reading) == {uuid(0): "", uuid(1): "", uuid(2): "gpu_lost", uuid(3): ""}
         assert reading.expected == 4
 
+    def test_a_board_that_has_no_uuid_is_known_by_its_index(self) -> None:
+        rig = Rig(healthy(0, raises={"nvmlDeviceGetUUID": 3}), healthy(1))
+        reading = [rig.cycle() for _ in range(3)][-1]
+        assert states(reading) == {"index 0": "", uuid(1): ""}
+        assert "UUID" not in dict(rows(reading, "DEV_POWER_USAGE", "index 0")[0].labels)
+        assert value(reading, "PROF_SM_ACTIVE", "index 0") == 0.6125
+
+    @pytest.mark.parametrize("code", [10, 27])
+    def test_a_board_whose_uuid_is_not_told_yet_waits_for_it(self, code: int) -> None:
+        rig = Rig(healthy(0, raises={"nvmlDeviceGetUUID": code}), healthy(1))
+        assert not board(rig.cycle(), "index 0").up
+        rig.fake.devices[0]["raises"] = {}
+        assert states(rig.cycle()) == {uuid(0): "", uuid(1): ""}
+
     def test_no_series_twice(self) -> None:
         rig = Rig(healthy(0), healthy(1, uuid=uuid(0)))
         reading = rig.cycle()

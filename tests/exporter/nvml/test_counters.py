@@ -28,6 +28,20 @@ class TestXid:
         assert value(rig.cycle(), "DEV_XID_ERRORS", uuid) == 79
         assert rig.fake.calls["nvmlInit", -1] == 2
 
+    def test_the_last_words_of_a_board_that_is_lost(self, caplog: pytest.LogCaptureFixture) -> None:
+        rig = Rig(healthy(0), healthy(1))
+        uuid = rig.fake.devices[0]["uuid"]
+        rig.cycle()
+        rig.fake.devices[0]["xids"].append(79)
+        rig.fake.devices[0]["raises"] = {"nvmlDeviceGetMigMode": 15}
+        for _ in range(5):
+            assert value(rig.cycle(), "DEV_XID_ERRORS", uuid) is None
+        rig.fake.devices[0]["raises"] = {}
+        rig.clock.advance(60.0)
+        assert value(rig.cycle(), "DEV_XID_ERRORS", uuid) == 79
+        lines = [record.getMessage() for record in caplog.records if "XID" in record.getMessage()]
+        assert lines == [f"GPU 0 ({uuid}): XID 79"]
+
     def test_a_storm_does_not_hold_the_cycle(self) -> None:
         rig = Rig(healthy())
         rig.cycle()
