@@ -8,7 +8,19 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from benchmarks import headless, machine, nvml, parsing, prometheus, rendering, report, scale, scraping, starting
+from benchmarks import (
+    exporting,
+    headless,
+    machine,
+    nvml,
+    parsing,
+    prometheus,
+    rendering,
+    report,
+    scale,
+    scraping,
+    starting,
+)
 from benchmarks.labs import ROOT
 from benchmarks.row import Row
 
@@ -19,6 +31,7 @@ PARTS: Mapping[str, Callable[..., Iterator[Row]]] = {
     "rendering": rendering.rows,
     "parsing": parsing.rows,
     "nvml": nvml.rows,
+    "exporting": exporting.rows,
     "headless": headless.rows,
     "scale": scale.rows,
     "prometheus": prometheus.rows,

@@ -16,7 +16,6 @@ from typing import Any
 
 from benchmarks.labs import ROOT, Server, environment, free_port, server
 from benchmarks.row import Row, quantile
-from tests.exporter.nvml.fake import healthy
 
 MEMORY_MIB = 80.0
 ANSWER_MS = 100.0
@@ -27,6 +26,8 @@ _FAKE = ROOT / "tests" / "exporter" / "nvml" / "fakelib"
 
 def rows(*, quick: bool) -> Iterator[Row]:
     """Memory over time with 8 GPUs, CPU per cycle, and latency of `/metrics` with a hung driver."""
+    from tests.exporter.nvml.fake import healthy
+
     seconds = 2 if quick else 60
     boards = {"devices": [healthy(index) for index in range(GPUS)]}
     with _exporter(boards, "--interval", "0.1") as running:

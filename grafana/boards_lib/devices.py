@@ -9,7 +9,7 @@ from boards_lib.queries import GPU, Query
 WHICH = "Hostname, hostname, gpu"
 LABELS = {"Hostname": "Node", "hostname": "Node", "gpu": "GPU"}
 NAME = "{{Hostname}}{{hostname}} GPU {{gpu}}"
-NO_GPUS = "No GPU here: `make lab` simulates some, and a dcgm-exporter reads real ones"
+NO_GPUS = "No GPU here: `make lab` simulates some, `stepscope export` and dcgm-exporter read real ones"
 NOT_COLLECTED = (
     "Not collected: a dcgm-exporter exports this field when its counters file names it; `make lab` always does"
 )

@@ -49,8 +49,8 @@ def test_it_says_what_it_found_and_hears_recorders_of_any_user(stack: Stack) -> 
 
 
 def test_prometheus_finds_it_by_its_name(stack: Stack) -> None:
-    def scraped() -> bool | None:
+    def scraped() -> dict[tuple[tuple[str, str], ...], float] | None:
         return stack.prometheus.vector('exporter_source_up{job="gpu", instance="gpu-exporter", source="job"}') or None
 
-    assert set(eventually("it is scraped", scraped, within=60).values()) == {1.0}  # type: ignore[attr-defined]
+    assert set(eventually("it is scraped", scraped, within=60).values()) == {1.0}
     assert not stack.prometheus.vector('exporter_source_up{job="gpu"} == 0'), "a GPU that is not there is not down"
