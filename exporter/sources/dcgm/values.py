@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 from exporter.sources.dcgm.names import Meaning
 
 VALUE_REASONS = ("blank", "nan", "range")
 
+_BEYOND = 2**63
+"""DCGM holds no whole number above, and no other field that large; a float makes this of a 64-bit sentinel."""
 _INT64_BLANK = 2**63 - 16
 _INT32_BLANKS = frozenset(range(2**31 - 16, 2**31 - 12))
 _DOUBLE_BLANKS = frozenset(2**47 + offset for offset in range(4))
@@ -22,8 +22,9 @@ def believe(value: int | float, meaning: Meaning) -> int | float | str:
 
     Whole numbers are compared as such, since four sentinels become one number in a float, and counters stay exact.
     """
-    if math.isnan(value):
-        return "nan"
+    # Compared first: a whole number of hundreds of digits is no number to what follows.
+    if not -_BEYOND <= value <= _BEYOND:
+        return "nan" if value != value else "range"
     if _is_blank(value, meaning):
         return "blank"
     family = meaning.family
@@ -40,7 +41,7 @@ def believe(value: int | float, meaning: Meaning) -> int | float | str:
 
 def _is_blank(value: int | float, meaning: Meaning) -> bool:
     if value >= _INT64_BLANK:
-        return not math.isinf(value)
+        return True
     if meaning.family.type != "gauge":
         # A counter may pass every number on its way.
         return False

@@ -58,8 +58,8 @@ def mutations(page: str, *, count: int, seed: int) -> list[bytes]:
 
 
 _ODD = [b'"', b"{", b"}", b",", b"=", b"\\", b"\n", b"\r", b"\0", b" ", b"\t", b"#", b"\xff", b"\xc3",
-        b"\xe2\x80\xa8", b"NaN", b"+Inf", b"1_0", b"0x1", b"9" * 500,
-        b'"} ', b"# EOF\n", b'{a="b"} 1', b"\xef\xbb\xbf"]  # fmt: skip
+        b"\xe2\x80\xa8", b"NaN", b"+Inf", b"1_0", b"0x1", b"9" * 500, b"9" * 300, b"-" + b"9" * 300, b"1e308",
+        b"-1e400", b'"} ', b"# EOF\n", b'{a="b"} 1', b"\xef\xbb\xbf"]  # fmt: skip
 
 
 def _flip(data: bytearray, random_: random.Random) -> None:

@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from exporter.reading import Labels
+from exporter.checked import checked
+from exporter.reading import Labels, Reading
 from exporter.render import Format
 from exporter.sources.dcgm import parser
 from exporter.sources.dcgm.normalise import Found, Normaliser
@@ -44,6 +45,9 @@ def survive(text: str) -> Found:
     assert len(found.rows) + sum(found.dropped.values()) <= text.count("\n") + 1
     understood = Normaliser(hostname="me", hostname_label="Hostname")(found)
     assert set(understood.dropped) <= set(DcgmSource.drop_reasons)
+    reading = Reading(families=understood.families, gpus=tuple(understood.gpus.values()), expected=0)
+    assert checked(reading).families == understood.families
+    assert checked(reading).gpus == reading.gpus
     shown = exposed(understood.families.items())
     if shown:
         names: list[tuple[str, frozenset[tuple[str, str]]]] = []

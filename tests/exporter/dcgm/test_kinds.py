@@ -77,9 +77,9 @@ def test_a_foreign_gauge_shows_its_storage_type_by_its_spelling(written: str, ke
 # 02 and 17: values that are none, or not believable.
 
 
-@given(FAMILIES, st.one_of(st.floats(), st.integers()))
+@given(FAMILIES, st.one_of(st.floats(), st.integers(), st.integers(-(10**390), 10**390)))
 def test_what_comes_out_is_finite_in_range_and_of_the_familys_number_type(family: Family, value: float) -> None:
-    found = understood(text(family.name, number(value)))
+    found = understood(text(family.name, value if isinstance(value, int) else number(value)))
     assert kept(found) + sum(found.dropped.values()) == 1
     for sample in found.families.get(family, ()):
         assert family.range[0] <= sample.value <= family.range[1]
@@ -98,6 +98,12 @@ def test_a_little_too_much_is_cut_and_much_too_much_dropped(family: Family, fact
     assert one(text(family.name, number(greatest * factor))) == greatest
     assert set(understood(text(family.name, number(greatest * 1.02))).dropped) == {"range"}
     assert understood(text(family.name, -1)).dropped == {"range": 1}
+
+
+@given(st.sampled_from([name for family in DCGM_FAMILIES for name in family.si_aliases] + ["DCGM_FI_OTHER"]))
+def test_numbers_that_no_field_can_hold(name: str) -> None:
+    for written in ("9" * 390, "-" + "9" * 390, "1e308", "-1e308", "1e400", str(2**63 + 1), str(-(2**63) - 1)):
+        assert understood(text(name, written)).dropped == {"range": 1}, written
 
 
 @given(st.lists(st.tuples(FAMILIES, st.sampled_from(["5", "N/A", "NaN", "+Inf", "", "1_0", "-3", "0x5"])), max_size=20))
