@@ -77,7 +77,7 @@ def parse(text: str) -> Page:
     truncated = _count_rest(last, dropped, full=len(lines) == MAX_LINES)
     rows: list[Row] = []
     known: dict[str, Labels] = {}
-    names: set[str] = set()
+    names = set[str]()
     number, keep = _FAST_NUMBER.fullmatch, rows.append
     for line in lines:
         name, _, rest = line.partition("{")
@@ -92,7 +92,8 @@ def parse(text: str) -> Page:
             if _EOF.fullmatch(line):
                 truncated = False
                 break
-            _comment(line, types, helps)
+            if told := _comment(line, types, helps):
+                names.add(told)
         else:
             row = _row(line, known)
             if isinstance(row, str):
@@ -115,15 +116,17 @@ def _count_rest(last: str, dropped: Counter[str], *, full: bool) -> bool:
     return True
 
 
-def _comment(line: str, types: dict[str, str], helps: dict[str, str]) -> None:
+def _comment(line: str, types: dict[str, str], helps: dict[str, str]) -> str:
+    """The name that the comment is about; empty for another comment."""
     found = _COMMENT.fullmatch(line.strip(" \t\r")) if len(line) <= MAX_LINE_LENGTH else None
     if found is None:
-        return
+        return ""
     kind, name, text = found[1], found[2], found[3] or ""
     if kind == "TYPE":
         types.setdefault(name, text.lower())
     else:
         helps.setdefault(name, _decoded(text, _HELP_ESCAPE))
+    return name
 
 
 def _row(line: str, known: dict[str, Labels]) -> Row | str:

@@ -72,10 +72,12 @@ def silent(connection: Connection) -> None:
         pass
 
 
-def dribble(data: bytes, *, seconds: float = 0.02) -> Answer:
-    """One byte at a time, the first at once."""
+def dribble(data: bytes, *, first: bytes = b"", seconds: float = 0.02) -> Answer:
+    """`first` at once, then `data` one byte at a time."""
 
     def answer(connection: Connection) -> None:
+        if first and not connection.send(first):
+            return
         for index in range(len(data)):
             if not connection.send(data[index : index + 1]) or not connection.wait(seconds):
                 return

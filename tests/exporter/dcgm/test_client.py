@@ -15,6 +15,7 @@ import requests
 
 from exporter.source import SourceError
 from exporter.sources.dcgm.client import FETCH_REASONS, MAX_BYTES, DcgmClient
+from exporter.sources.dcgm.connection import Limit
 from exporter.sources.dcgm.url import address
 from tests.exporter.dcgm.fake_exporter import (
     PAGE,
@@ -89,6 +90,7 @@ def test_each_request_is_a_new_one_and_asks_for_text() -> None:
         assert request.startswith("GET /metrics HTTP/1.1\r\n")
         assert "\r\nAccept: text/plain;version=0.0.4" in request
         assert "\r\nAccept-Encoding: identity\r\n" in request
+        assert "\r\nConnection: close\r\n" in request
         assert "cookie" not in request.lower()
         assert "authorization" not in request.lower()
 
@@ -124,13 +126,14 @@ def test_answers_that_are_no_page(answer: Answer, reason: str) -> None:
     "answer",
     [
         silent,
-        dribble(head(Content_Type=PAGE, Content_Length="2000") + b"x" * 2_000),
-        dribble(b"HTTP/1.1 200 OK\r\n" + b"X-Header: value\r\n" * 100),
-        dribble(CHUNKED + b"1\r\nx\r\n" * 1_000),
+        dribble(b"HTTP/1.1 200 " + b"x" * 2_000),
+        dribble(b"X-Header: value\r\n" * 100, first=b"HTTP/1.1 200 OK\r\n"),
         dribble(b"HTTP/1.1 100 Continue\r\n\r\n" * 100),
-        dribble(b"HTTP/1.0 200 OK\r\n\r\n" + b"x" * 2_000),
+        dribble(b"x" * 2_000, first=head(Content_Type=PAGE, Content_Length="2000")),
+        dribble(b"1\r\nx\r\n" * 1_000, first=CHUNKED),
+        dribble(b"a 1\n" * 500, first=b"HTTP/1.0 200 OK\r\n\r\n"),
     ],
-    ids=["silent", "body", "headers", "chunks", "continue", "until closed"],
+    ids=["silent", "status", "headers", "continue", "body", "chunks", "until closed"],
 )
 def test_the_deadline_is_for_the_whole_request(answer: Answer) -> None:
     reason, sent = refused(answer, seconds=SHORT_SECONDS)
@@ -144,6 +147,13 @@ def test_no_time_at_all() -> None:
         fetch(fake, seconds=-1.0)
     assert caught.value.reason == "timeout"
     assert fake.requests == []
+
+
+def test_a_connection_made_too_late_is_none() -> None:
+    with FakeExporter(silent) as fake, Limit(time.monotonic() + PATIENCE_SECONDS, clock=time.monotonic) as limit:
+        limit._end()
+        with pytest.raises(TimeoutError):
+            limit.connect("127.0.0.1", fake.port)
 
 
 def test_a_body_of_300_mib_is_cut_at_the_limit() -> None:

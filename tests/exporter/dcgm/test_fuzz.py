@@ -25,6 +25,7 @@ from exporter.sources.dcgm import parser
 from exporter.sources.dcgm.normalise import Found, Normaliser
 from exporter.sources.dcgm.parser import PARSE_REASONS, parse
 from exporter.sources.dcgm.source import DcgmSource
+from tests.exporter.dcgm.bench_parse import clean_page
 from tests.exporter.dcgm.cases import page, pages
 from tests.exporter.dcgm.pages import clean_pages, mutations
 from tests.exporter.dcgm.reading import exposed
@@ -141,6 +142,11 @@ def test_work_grows_no_faster_than_the_page(kind: str) -> None:
     few, many = steps(understand(small)), steps(understand(large))
     assert few > 0
     assert many <= 8.5 * few + 200, (few, many)
+
+
+def test_known_labels_are_not_read_again() -> None:
+    few, many = (clean_page(families=count, gpus=4) for count in (2, 22))
+    assert steps(lambda: parse(many)) - steps(lambda: parse(few)) < 20 * 4 * 8 + 20 * 2 * 20
 
 
 PATTERNS = [(name, value) for name, value in vars(parser).items() if isinstance(value, re.Pattern)]

@@ -161,6 +161,13 @@ def test_a_blank_label_is_no_label(blank: str) -> None:
     assert where.labels == (("gpu", "0"), ("UUID", "GPU-0"), ("Hostname", "me"))
 
 
+@given(st.permutations([("pod_name", "1"), ("pod", "2"), ("exported_pod", "3")]))
+def test_of_two_spellings_the_most_trusted_counts(labels: list[tuple[str, str]]) -> None:
+    for count, expected in ((3, "3"), (2, max(value for _, value in labels[:2]))):
+        where = place(tuple(labels[:count]), hostname="", hostname_label="Hostname")
+        assert where.labels == (("pod", expected),)
+
+
 # 04: boards that are partitioned or shared.
 
 
@@ -233,6 +240,7 @@ def test_base_units_are_converted(family: Family, data: st.DataObject) -> None:
         ("DCGM_FI_DEV_SM_CLOCK_HERTZ", "1980000000", {"DCGM_FI_DEV_SM_CLOCK": 1980}),
         ("DCGM_FI_DEV_MEMORY_CLOCK_HERTZ", "2619000000", {"DCGM_FI_DEV_MEM_CLOCK": 2619}),
         ("DCGM_FI_DEV_FB_USED_BYTES", "32505856000", {"DCGM_FI_DEV_FB_USED": 31_000}),
+        ("DCGM_FI_DEV_FB_USED_BYTES", "2147483632", {"DCGM_FI_DEV_FB_USED": 2_048}),
         ("DCGM_FI_DEV_FB_FREE_BYTES", "9223372036854775792", {}),
         ("DCGM_FI_DEV_GPU_ENERGY_JOULES_TOTAL", "129931554", {"DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": 129_931_554_000}),
         ("DCGM_FI_DEV_GPU_POWER_THROTTLE_SECONDS_TOTAL", "0.002000", {"DCGM_FI_DEV_POWER_VIOLATION": 2_000_000}),
