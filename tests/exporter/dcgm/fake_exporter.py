@@ -98,7 +98,8 @@ def flood(count: int, *, first: bytes, block: bytes) -> Answer:
 class FakeExporter:
     """The server. It listens from the start; as a context it ends with all its connections."""
 
-    def __init__(self, answer: Answer, *, host: str = "127.0.0.1") -> None:
+    def __init__(self, answer: Answer, *, host: str = "127.0.0.1", port: int = 0) -> None:
+        """`port`: one of an earlier server, to come back there; 0 for a free one."""
         self.answer = answer
         """Answers every request from now on."""
         self.requests: list[str] = []
@@ -107,7 +108,7 @@ class FakeExporter:
         """Bytes written, over all connections."""
         self.lock = threading.Lock()
         self.ended = threading.Event()
-        self._listener = socket.create_server((host, 0))
+        self._listener = socket.create_server((host, port))
         self.port: int = self._listener.getsockname()[1]
         self.url = f"http://{host}:{self.port}/metrics"
         self._peers: list[socket.socket] = []

@@ -145,8 +145,8 @@ def test_labels(written: str, labels: dict[str, str]) -> None:
         'a{b="the "red" team"} 1', 'a{b="c" d="e"} 1', 'a{b="c",b="d"} 1', 'a{b="c",,d="e"} 1', 'a{,b="c"} 1',
         "a{b=c} 1",
         "a{b='c'} 1", 'a{b="c} 1', 'a{b="c\\"} 1', "a{b} 1", 'a{="c"} 1', 'a{"b"="c"} 1', 'a{b:"c"} 1', 'a{b="c"', "a{",
-        '{a="b"} 1', "a{ 1", '{b="c"} 1', '{"a","b"="c"} 1', "1a 1", "ä 1", "a-b 1", 'a{__name__="b"} 1', 'a{.-b="c"} 1', "} 1",
-        '"a" 1', 'a{a.b="c",a-b="d"} 1', "<html>", "a;b 1",
+        '{a="b"} 1', "a{ 1", '{b="c"} 1', '{"a","b"="c"} 1', "1a 1", "ä 1", "a-b 1", 'a{__name__="b"} 1',
+        'a{.-b="c"} 1', "} 1", '"a" 1', 'a{a.b="c",a-b="d"} 1', "<html>", "a;b 1",
     ],
 )  # fmt: skip
 def test_what_is_malformed_costs_its_line(written: str) -> None:

@@ -10,6 +10,7 @@ from exporter.catalogue import BY_NAME
 from exporter.reading import Gpu, Reading
 from exporter.source import Source, SourceError
 from exporter.sources.dcgm import boards, names
+from exporter.sources.dcgm.client import DcgmClient
 from exporter.sources.dcgm.source import DcgmSource
 from tests.exporter.dcgm.cases import page as case
 from tests.exporter.dcgm.fake_exporter import FakeExporter, page, raw
@@ -51,6 +52,19 @@ def line(gpu: int, value: str = "5", name: str = "DCGM_FI_DEV_GPU_UTIL", **label
 def asked() -> object:
     with FakeExporter(page("")) as fake:
         yield Asked(fake)
+
+
+def test_a_cycle_is_over_before_its_deadline(asked: Asked, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def fetch(_: DcgmClient, deadline: float) -> str:
+        given.append(deadline)
+        return line(0)
+
+    monkeypatch.setattr(DcgmClient, "fetch", fetch)
+    now = asked.clock()
+    assert asked.source.collect(now + 10.0).families
+    assert now < given[0] < now + 9.5
 
 
 def reasons(reading: Reading) -> dict[str, str]:
