@@ -87,6 +87,10 @@ BOARD_QUERIES = (
     Query(
         call="nvmlDeviceGetTemperature", argument="NVML_TEMPERATURE_GPU", families=("DCGM_FI_DEV_GPU_TEMP",),
         read=_one,
+        instead=Query(  # its successor, for when the older one is gone
+            call="nvmlDeviceGetTemperatureV", argument="NVML_TEMPERATURE_GPU", families=("DCGM_FI_DEV_GPU_TEMP",),
+            read=_one,
+        ),
     ),
     Query(
         call="nvmlDeviceGetPowerUsage", families=("DCGM_FI_DEV_POWER_USAGE",), read=_one,

@@ -111,6 +111,9 @@ class Driver:
         for name in ("total", "reserved", "free", "used"):
             setattr(out._obj, name, getattr(memory, name))
 
+    def _nvmlDeviceGetTemperatureV(self, handle: Any, out: Any) -> None:
+        out._obj.temperature = self._fake.nvmlDeviceGetTemperatureV(self._of(handle), out._obj.sensorType)
+
     def _nvmlDeviceGetUtilizationRates(self, handle: Any, out: Any) -> None:
         rates = self._fake.nvmlDeviceGetUtilizationRates(self._of(handle))
         out._obj.gpu, out._obj.memory = rates.gpu, rates.memory

@@ -231,6 +231,10 @@ class FakeNvml:
         assert sensor == 0
         return self._value(self._use("nvmlDeviceGetTemperature", handle), "temp_c")
 
+    def nvmlDeviceGetTemperatureV(self, handle: Handle, sensor: int) -> Any:
+        assert sensor == 0
+        return self._value(self._use("nvmlDeviceGetTemperatureV", handle), "temp_c")
+
     def nvmlDeviceGetPcieThroughput(self, handle: Handle, counter: int) -> Any:
         return self._value(self._use("nvmlDeviceGetPcieThroughput", handle), "pcie_kib_s")[counter]
 

@@ -62,6 +62,16 @@ def test_an_older_driver_lacks_functions() -> None:
     assert "DCGM_FI_PROF_PCIE_TX_BYTES" in names
 
 
+def test_a_newer_driver_lacks_others() -> None:
+    if not hasattr(pynvml, "nvmlDeviceGetTemperatureV"):
+        pytest.skip("this nvidia-ml-py is older than the successor")
+    without = ("nvmlDeviceGetTemperature", "nvmlDeviceGetCurrentClocksThrottleReasons")
+    read = _third_reading(healthy(xids=[]), real=True, without=without)
+    assert read == _third_reading(healthy(xids=[]), real=False, without=without)
+    assert value(read, "DEV_GPU_TEMP") == 58
+    assert value(read, "DEV_CLOCK_THROTTLE_REASONS") == 4
+
+
 def test_constants() -> None:
     assert {name: getattr(pynvml, name) for name in CONSTANTS} == CONSTANTS
 
