@@ -1,0 +1,157 @@
+"""A real job: PyTorch DDP over gloo, four processes, healthy and then slow, starved and exploding in earnest.
+
+The shipped rules must say of it what is true of it, and what the job's own log says.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from statistics import median
+
+import pytest
+
+from tests.stack.real import eventually
+from tests.stack.real_job import (
+    PEAK_FLOPS,
+    RANKS,
+    Exporter,
+    need_torch,
+    rule_expression,
+    running_job,
+    scraping,
+    stop_and_go,
+)
+from tests.stack.servers import Prometheus
+
+pytestmark = pytest.mark.stack
+
+WIDTH, LAYERS, CHARACTERS, VOCABULARY, BATCH = 128, 2, 64, 64, 4
+"""Of the example, as it is by default."""
+COLLECTIVE_EXCESS = "rank:training_collective_excess:ratio_rate1m"
+DATA_WAIT = "rank:training_data_wait:ratio_rate1m"
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Exporter, Prometheus]]:
+    """The exporter of a node, and the Prometheus that scrapes it."""
+    need_torch()
+    exporter = Exporter(tmp_path_factory.mktemp("node"))
+    exporter.start()
+    try:
+        with scraping(exporter) as prometheus:
+            yield exporter, prometheus
+    finally:
+        exporter.kill()
+
+
+def by_rank(prometheus: Prometheus, series: str, run: str) -> dict[int, float]:
+    """A recorded series of a run, by rank."""
+    found = prometheus.vector(f'{series}{{run="{run}"}}')
+    return {int(dict(labels)["rank"]): value for labels, value in found.items()}
+
+
+def flops_of_a_step() -> int:
+    """Every multiplication of two matrices in the example, by hand: forward, and twice as much backward."""
+    tokens = RANKS * BATCH * CHARACTERS
+    query_key_value, project = WIDTH * 3 * WIDTH, WIDTH * WIDTH
+    feed = WIDTH * 4 * WIDTH + 4 * WIDTH * WIDTH
+    scores = mixing = CHARACTERS * WIDTH
+    layer = query_key_value + project + feed + scores + mixing
+    return 3 * 2 * tokens * (LAYERS * layer + WIDTH * VOCABULARY)
+
+
+def test_a_healthy_job_says_where_its_time_goes_and_what_it_does(node: tuple[Exporter, Prometheus]) -> None:
+    exporter, prometheus = node
+    with running_job(exporter, "healthy", "--workers", "1", "--steps", "100000") as job:
+        job.waits_for_steps(60)
+        at = time.time()
+
+        def scraped() -> float | None:
+            return prometheus.value('timestamp(training_steps_total{run="healthy"})') >= at or None
+
+        eventually("those steps are scraped", scraped, within=30)
+        at = time.time()
+        steps = prometheus.samples('training_steps_total{run="healthy"}', at=at, seconds=60)
+        mfu = prometheus.vector(rule_expression(prometheus, "run:training_mfu:ratio_rate1m"), at=at)
+        first, last = round(steps[0][1]), round(steps[-1][1])
+        assert last - first >= 20, "steps enough to compare"
+        job.waits_for_steps(last)
+
+    said = job.said
+    seconds = said[last - 1]["time"] - said[max(first, 1) - 1]["time"]
+    by_hand = (last - max(first, 1)) * flops_of_a_step() / seconds / (RANKS * PEAK_FLOPS)
+    assert mfu[("run", "healthy"),] == pytest.approx(by_hand, rel=0.05)
+
+    phases = prometheus.vector('sum by (rank) (rate(training_phase_seconds_total{run="healthy"}[20s]))', at=at)
+    assert list(phases.values()) == pytest.approx([1.0] * RANKS, abs=0.02), "a second in a second"
+    share = prometheus.vector('sum by (phase) (rate(training_phase_seconds_total{run="healthy"}[20s]))', at=at)
+    for phase in ("data_wait", "forward", "backward", "collective", "optimizer"):
+        assert share[("phase", phase),] > 0, phase
+    named = sum(spent for labels, spent in share.items() if labels != (("phase", "stall"),))
+    assert named > 0.9 * RANKS, "two lines in the script name nine tenths of its time"
+
+    moved = prometheus.value('training_collective_bytes_total{run="healthy",rank="0"}', at=at)
+    done = prometheus.value('training_steps_total{run="healthy"}', at=at)
+    parameters = LAYERS * (12 * WIDTH**2 + 4 * WIDTH) + 2 * WIDTH * VOCABULARY + CHARACTERS * WIDTH + 2 * WIDTH
+    assert moved == pytest.approx(done * 4 * parameters * 2 * (RANKS - 1) / RANKS, rel=0.1)
+    assert prometheus.value('training_dataloader_capacity_batches{run="healthy",rank="0"}', at=at) == 2
+    assert prometheus.value('training_loss{run="healthy"}', at=at) == pytest.approx(said[last - 1]["loss"], rel=0.2)
+
+
+def test_a_rank_that_gets_half_a_processor_is_the_one_that_the_others_wait_for(
+    node: tuple[Exporter, Prometheus],
+) -> None:
+    exporter, prometheus = node
+    culprit = 2
+    with running_job(exporter, "straggler", "--steps", "100000") as job, stop_and_go(job.pids[culprit], seconds=0.1):
+
+        def named() -> dict[int, float] | None:
+            excess = by_rank(prometheus, COLLECTIVE_EXCESS, "straggler")
+            others = [excess[rank] for rank in range(RANKS) if rank != culprit]
+            return excess if excess[culprit] == 0.0 and min(others) > 0.05 else None
+
+        job.waits_for_steps(30)
+        eventually("the rules name the culprit", named, within=60)
+        job.waits_for_steps(60)
+        excess = by_rank(prometheus, COLLECTIVE_EXCESS, "straggler")
+    assert min(excess, key=excess.__getitem__) == culprit, "and they stay with it"
+
+
+def test_a_rank_whose_data_come_late_is_named_by_its_data_wait(node: tuple[Exporter, Prometheus]) -> None:
+    exporter, prometheus = node
+    culprit = 3
+    late = ("--slow-loader", str(culprit), "--slow-seconds", "0.2")
+    with running_job(exporter, "starved", "--steps", "100000", *late) as job:
+
+        def named() -> dict[int, float] | None:
+            waits = by_rank(prometheus, DATA_WAIT, "starved")
+            others = [waits[rank] for rank in range(RANKS) if rank != culprit]
+            return waits if waits[culprit] > 0.3 and waits[culprit] > 3 * max(others) else None
+
+        job.waits_for_steps(20)
+        eventually("the rules name the rank", named, within=60)
+        excess = by_rank(prometheus, COLLECTIVE_EXCESS, "starved")
+    assert min(excess, key=excess.__getitem__) == culprit, "and the others wait for it"
+
+
+def test_gradients_explode_no_later_than_the_loss(node: tuple[Exporter, Prometheus]) -> None:
+    exporter, prometheus = node
+    healthy = 60
+    with running_job(exporter, "exploding", "--explode-at", str(healthy), "--steps", str(healthy + 30)) as job:
+        job.ends()
+    said = job.said
+    usual = {name: median(step[name] for step in said[healthy - 20 : healthy]) for name in ("grad_norm", "loss")}
+    # A value that is no number any more is past every bound.
+    exploded = next(step["step"] for step in said[healthy:] if not step["grad_norm"] <= 3.0 * usual["grad_norm"])
+    risen = next(step["step"] for step in said[healthy:] if not step["loss"] <= 1.3 * usual["loss"])
+    assert exploded <= risen
+
+    def final() -> float | None:
+        return prometheus.value('training_steps_total{run="exploding"}') == healthy + 30 or None
+
+    eventually("the last report is scraped", final, within=15)
+    norm, loss = (prometheus.value(f'training_{name}{{run="exploding"}}') for name in ("grad_norm", "loss"))
+    assert norm == pytest.approx(said[-1]["grad_norm"], rel=1e-3)
+    assert loss == pytest.approx(said[-1]["loss"], rel=1e-3)
+    assert prometheus.value('training_grad_norm_spikes_total{run="exploding"}') >= 5
