@@ -36,6 +36,11 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[lab,gpu,stack,dev]'
 	@touch $@ $(VENV)/.lab
 
+# 0.9 GB, for the stack tests alone.
+$(VENV)/.job: pyproject.toml | $(VENV)/.dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[job]'
+	@touch $@
+
 setup: $(VENV)/.dev ## make .venv with everything that development needs
 
 lab: $(VENV)/.lab ## run the lab on one port (PORT=8000): simulator, API, page and metrics; needs no Docker
@@ -62,7 +67,7 @@ logs: ## follow the containers' logs
 test: $(VENV)/.dev ## run the tests that need nothing but Python
 	$(BIN)/python -m pytest $(ARGS)
 
-stack: $(VENV)/.dev ## run the tests against a real Prometheus and a real Docker engine; none may be skipped
+stack: $(VENV)/.dev $(VENV)/.job ## run the tests against a real Prometheus, Docker engine and training job; none may be skipped
 	STEPSCOPE_REQUIRE_STACK=1 $(BIN)/python -m pytest -m stack $(ARGS)
 
 check: $(VENV)/.dev ## all that CI asks: format, lint, types, imports, generated files, tests

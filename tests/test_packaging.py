@@ -57,7 +57,7 @@ def test_every_module_of_the_packages_is_in_the_wheel(names: list[str]) -> None:
 
 def test_the_base_wheel_depends_on_nothing(metadata: Message) -> None:
     assert all("extra ==" in requirement for requirement in metadata.get_all("Requires-Dist", []))
-    assert set(metadata.get_all("Provides-Extra", [])) == {"lab", "gpu", "stack", "dev"}
+    assert set(metadata.get_all("Provides-Extra", [])) == {"lab", "gpu", "stack", "job", "dev"}
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Requires-Python"] == ">=3.11"
 

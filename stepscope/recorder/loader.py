@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from stepscope.recorder.books import STALL
 from stepscope.recorder.core import Core
 
 
@@ -21,7 +22,9 @@ class WatchedLoader:
         marks.batches_over()
         self._core.look_for_device()
         marks.batch_asked()
-        return _Batches(iter(self._loader), self._core)
+        batches = iter(self._loader)
+        marks.beneath(STALL)
+        return _Batches(batches, self._core)
 
     def __len__(self) -> int:
         return len(self._loader)

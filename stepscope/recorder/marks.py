@@ -67,7 +67,7 @@ class Marks:
             return
         self._open = _NONE
         if phase == CHECKPOINT and not failed:
-            self.timeline.mark(self._books.checkpoint_written)
+            self.checkpoint_written()
         self.timeline.turn(self._beneath)
 
     def open_step(self) -> None:
@@ -115,6 +115,11 @@ class Marks:
         if not self.closed:
             self._beneath = OPTIMIZER if self.optimizer_watched else STALL
             self.timeline.turn(self._beneath if self._open == _NONE else self._open)
+
+    def checkpoint_written(self) -> None:
+        """One more checkpoint."""
+        if not self.closed:
+            self.timeline.mark(self._books.checkpoint_written)
 
     def optimizer_begins(self) -> None:
         """An optimizer steps."""

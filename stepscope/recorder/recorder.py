@@ -11,6 +11,8 @@ from typing import Any, TypeVar, cast
 from exporter.sources.job.wire import socket_paths
 from stepscope.recorder.books import CHECKPOINT, RECORDED
 from stepscope.recorder.core import Core, Ways
+from stepscope.recorder.huggingface import HuggingFaceCallback
+from stepscope.recorder.lightning import lightning_callback
 from stepscope.recorder.marks import Phase, Step
 from stepscope.recorder.settings import checked_settings, whole
 from stepscope.recorder.watching import watch, watch_parts, wrap_loader
@@ -170,6 +172,20 @@ class StepRecorder:
         """
         watch_parts(self._core, model, hook=hook, state=state)
         return model
+
+    def huggingface(self, trainer: Any = None) -> Any:
+        """A callback for the Trainer of transformers: steps, phases, checkpoints, and what the Trainer logs.
+
+        Give it the trainer too, `trainer.add_callback(rec.huggingface(trainer))`, to have its collectives under DDP.
+        """
+        return HuggingFaceCallback(self._core, trainer)
+
+    def lightning(self) -> Any:
+        """A callback for the Trainer of Lightning: steps, phases, collectives under DDP, checkpoints, loss and rate.
+
+        ValueError where Lightning is not installed.
+        """
+        return lightning_callback(self._core)
 
     def queue(self, batches: float, capacity: float) -> None:
         """Batches ready in the loader's queue and how many it holds, where `watch` cannot see it."""
