@@ -102,7 +102,8 @@ _EXPORT = """On the page of `stepscope export` only, where the families above ha
 
 * `exporter_source_errors_total`, `exporter_samples_dropped_total` and `exporter_collect_skipped_total` exist for every
   source that is tried and every reason that it can give, from the first request. The gauges exist for sources that are
-  used: one that `auto` looked for and did not find is not down.
+  used: one that `auto` looked for and did not find is not down, and what goes wrong with it is not counted.
+* `exporter_last_success_timestamp_seconds` of `job` is when recorders could last report, whether there are any or not.
 * A source that is down keeps its last readings for as long as `--max-age` says; then they are gone, and each of its
   GPUs has `exporter_gpu_up` 0.
 * `chosen` is `true` or `false`. `reason` is `asked` (by `--source`), `gpus_found`, `answers`, `always`; or why not:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from exporter.account import Account
 from exporter.choice import Choice, Chooser
 from exporter.collector import CRASHED, Collector
 from exporter.job_view import JobView
@@ -31,7 +33,10 @@ class JobState:
     detail: str
     errors: dict[str, int]
     dropped: dict[str, int]
+    heard_at: float
+    """Unix time of the last good report; 0 before."""
     last_success: float
+    """Unix time at which recorders could last report; 0 before. A node without a job is well."""
     runs: int
 
 
@@ -54,13 +59,24 @@ class Moment:
 class Node:
     """Collectors, the choice between them, and the source of training jobs. Methods may be called from any thread."""
 
-    def __init__(self, collectors: Sequence[Collector], chooser: Chooser, job: JobView | None = None) -> None:
+    def __init__(
+        self,
+        collectors: Sequence[Collector],
+        chooser: Chooser,
+        job: JobView | None = None,
+        *,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """`wall` gives Unix time."""
         self._collectors = tuple(collectors)
+        self._accounts = tuple(Account() for _ in collectors)
         self._chooser = chooser
+        self._wall = wall
         self._job = job
         self._lock = threading.Lock()
         self._job_crashes = 0
         self._job_counts: tuple[dict[str, int], dict[str, int], float, int] | None = None
+        self._job_up_at = 0.0
 
     def attach(self, job: JobView) -> None:
         """Add the source of training jobs, which itself asks this node for its GPUs."""
@@ -142,9 +158,14 @@ class Node:
         return ready, parts
 
     def _choose(self) -> tuple[tuple[State, ...], tuple[Choice, ...]]:
-        states = tuple(collector.state() for collector in self._collectors)
         with self._lock:
-            return states, self._chooser.choose(states)
+            states = tuple(collector.state() for collector in self._collectors)
+            choices = self._chooser.choose(states)
+            settled = (
+                account.settle(state, used=choice.chosen)
+                for account, state, choice in zip(self._accounts, states, choices, strict=True)
+            )
+            return tuple(settled), choices
 
     def _job_state(self) -> JobState | None:
         if self._job is None:
@@ -152,6 +173,7 @@ class Node:
         try:
             status = self._job.status()
             up, detail = status.up, status.detail
+            self._job_up_at = self._wall() if up else self._job_up_at
             self._job_counts = (
                 {**dict.fromkeys(self._job.error_reasons, 0), **status.errors},
                 {**dict.fromkeys(self._job.drop_reasons, 0), **status.dropped},
@@ -162,10 +184,11 @@ class Node:
             self._crashed("status", error)
             up, detail = False, "does not answer"
         # What was counted stays counted while it does not answer.
-        errors, dropped, last_success, runs = self._job_counts or (
+        errors, dropped, heard_at, runs = self._job_counts or (
             dict.fromkeys(self._job.error_reasons, 0), dict.fromkeys(self._job.drop_reasons, 0), 0.0, 0,
         )  # fmt: skip
-        return JobState(up, detail, {**errors, CRASHED: self._job_crashes}, dropped, last_success, runs if up else 0)
+        errors = {**errors, CRASHED: self._job_crashes}
+        return JobState(up, detail, errors, dropped, heard_at, self._job_up_at, runs if up else 0)
 
     def _crashed(self, what: str, error: Exception) -> None:
         self._job_crashes += 1

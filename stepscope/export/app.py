@@ -102,7 +102,7 @@ def _home(node: Node, settings: ExportSettings) -> str:
             )
         elif moment.job is not None:
             words = f"up at {moment.job.detail}, runs: {moment.job.runs}" if moment.job.up else moment.job.detail
-            rows.append((choice.source, choice.words, words, "", _ago(moment.job.last_success), ""))
+            rows.append((choice.source, choice.words, words, "", _ago(moment.job.heard_at), ""))
     return "".join(
         (
             f'<!doctype html><html lang="en"><title>stepscope export</title><style>{_STYLE}</style>',

@@ -142,7 +142,9 @@ class Stage:
             for source in self.sources
         }
         self.due = dict.fromkeys(self.collectors, 0.0)
-        self.node = Node(list(self.collectors.values()), Chooser(self.asked, auto=self.auto), self.job)
+        self.node = Node(
+            list(self.collectors.values()), Chooser(self.asked, auto=self.auto), self.job, wall=self.clock.wall
+        )
         self.pages = ExportPages(self.node, version="1.2.3", clock=self.clock)
 
     def run_until(self, end: float) -> None:
