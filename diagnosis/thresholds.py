@@ -174,3 +174,6 @@ LEAST_SCRAPES_TREND = 4
 
 STAGED_RATIO_HIGH = 1.15
 """PCIe bytes of the GPUs over what their nodes send: 1 where the interface reads GPU memory, 2 through host memory."""
+
+XIDS_OF_PROGRAMS = (13, 31, 43, 45)
+"""XID codes that a program brings about by itself (NVIDIA's catalogue of XID errors): the board is well."""

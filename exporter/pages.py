@@ -6,6 +6,9 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 
+import numpy as np
+from numpy.typing import NDArray
+
 from exporter.catalogue import HOSTNAME
 from exporter.engine import EngineView, why_down
 from exporter.generation import Generation
@@ -19,6 +22,10 @@ from exporter.truth import truth_families
 from simulator.observation import Tick
 
 MAX_AGE_SECONDS = 10.0
+
+
+class NodeUnreachableError(Exception):
+    """This node does not answer, while the others do."""
 
 
 class Pages:
@@ -46,11 +53,16 @@ class Pages:
         self._generation = Generation(tick=None, down="no_data", second=-1, book=None, own=own)
 
     def node(self, name: str, accept: str | None = None, accept_encoding: str | None = None) -> Page:
-        """The page of one node: its GPUs, its ranks and itself. KeyError for a node that is not in the run."""
+        """The page of one node: its GPUs, its ranks and itself.
+
+        KeyError for a node that is not in the run, NodeUnreachableError for one that does not answer.
+        """
         current = self._current()
         node = current.book.nodes.get(name) if current.book is not None else None
         if node is None:
             raise KeyError(name)
+        if not _reachable(current)[node]:
+            raise NodeUnreachableError(name)
         return self._page(current, f"node {node}", accept, accept_encoding, lambda f: _node_page(current, node, f))
 
     def run(self, accept: str | None = None, accept_encoding: str | None = None) -> Page:
@@ -106,12 +118,21 @@ class Pages:
 
     def _whole_page(self, current: Generation, format_: Format) -> Iterator[str]:
         if current.book is not None:
-            yield from _node_families(current, current.book.all(), format_)
+            yield from _node_families(current, current.book.all(_reachable(current)), format_)
         yield from self._run_page(current, format_, gpu_up=current.book is None)
 
     def _truth_page(self, current: Generation, format_: Format) -> Iterator[str]:
         tick = current.tick if not current.down else None
         return truth_families(tick, self._engine.fault_event_counts(), format_)
+
+
+def _reachable(current: Generation) -> NDArray[np.bool_]:
+    """(K,) which nodes answer."""
+    tick = current.tick
+    assert tick is not None
+    if tick.monitoring is None:
+        return np.ones(tick.info.nodes, dtype=bool)
+    return tick.monitoring.reachable
 
 
 def _node_page(current: Generation, node: int, format_: Format) -> Iterator[str]:

@@ -342,3 +342,5 @@ class Engine:
     def _drain(self) -> None:
         for event in self._run.faults.drain_events():
             self.journal.add_fault(self._run, event)
+        for line in self._run.drain_kernel_log():
+            self.journal.add(self._run, "kernel_log", detail=line.text)

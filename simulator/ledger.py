@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from faults.effects import Effects
+from simulator.board_errors import BoardErrors
 from simulator.collective import bus_bytes
 from simulator.device import DeviceModel
 from simulator.fabric import StormCounters, interface_rates, interface_shares
@@ -36,6 +37,7 @@ class Ledger:
         self._accrued_steps = 0.0
         self._tensor_bytes = _tensor_parallel_bytes(spec)
         self._no_traffic = np.zeros((nodes, nics))
+        self.boards = BoardErrors(info)
         self._storms = StormCounters(spec.cluster, nics=nics)
         self._rerouted_bytes = self._no_traffic
         """What each interface has sent beyond its even share of what its node did."""
@@ -71,6 +73,7 @@ class Ledger:
             self._power = self._power + np.where(held[1], seconds, 0.0)
         self._accrued_steps += steps
         rates = interface_rates(self._spec.cluster, effects) if self._info.nic_devices else None
+        self.boards.update(effects, seconds=tick * seconds)
         self._storms.accrue(effects, tick=tick, seconds=seconds)
         if rates is not None:
             self._rerouted_bytes = self._rerouted_bytes + steps * self._bytes_per_nic * (interface_shares(rates) - 1.0)
@@ -127,6 +130,9 @@ class Ledger:
             energy_joules=self._energy,
             thermal_violation_seconds=self._thermal,
             power_violation_seconds=self._power,
+            xid=self.boards.xid,
+            correctable_remapped_rows=self.boards.correctable_rows,
+            uncorrectable_remapped_rows=self.boards.uncorrectable_rows,
             storage_read_bytes=np.full(info.nodes, node_bytes),
             network_transmit_bytes=self._rerouted_bytes + self._accrued_steps * self._bytes_per_nic,
             network_pause_frames=self._storms.pause_frames,

@@ -6,7 +6,7 @@ K = nodes, P = len(PHASES). Units are SI (seconds, bytes, watts, joules, hertz, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,12 @@ class Counters:
     """(R,) time with clocks held down by temperature."""
     power_violation_seconds: Floats
     """(R,) time with clocks held down by a power limit."""
+    xid: Ints
+    """(R,) code of the last XID error of each GPU since the run began; 0 when there was none."""
+    correctable_remapped_rows: Ints
+    """(R,) memory rows remapped after correctable errors."""
+    uncorrectable_remapped_rows: Ints
+    """(R,) the same after uncorrectable ones."""
     storage_read_bytes: Floats
     """(K,)"""
     network_transmit_bytes: Floats
@@ -180,6 +186,20 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True)
+class Monitoring:
+    """What the monitoring of a tick's second would show, where that is not what is."""
+
+    devices: Devices
+    """NaN where a GPU gives no readings, old ones where its source repeats them."""
+    counters: Counters
+    """Those of a board as old as its readings; all others as they are."""
+    profiled: NDArray[np.bool_]
+    """(R,) whether the GPU's profiling counters may be read; they are 0 where not."""
+    reachable: NDArray[np.bool_]
+    """(K,) whether the node answers."""
+
+
+@dataclass(frozen=True, slots=True)
 class Tick:
     """One finished second of a run, complete and immutable."""
 
@@ -208,3 +228,10 @@ class Tick:
     last_step_timestamp: float
     """Unix time at which the last step ended; 0 until one has."""
     faults: tuple[FaultView, ...]
+    monitoring: Monitoring | None = None
+    """None while it shows what is."""
+
+    def monitored(self) -> Tick:
+        """This tick with the device readings, and the counters, that the monitoring shows."""
+        seen = self.monitoring
+        return self if seen is None else replace(self, devices=seen.devices, counters=seen.counters)

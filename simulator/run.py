@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from typing import TypeVar
 
@@ -15,13 +16,15 @@ import numpy as np
 
 from faults.book import FaultBook
 from faults.effects import Effects, Topology
+from simulator.board_errors import KernelLine
 from simulator.device import DeviceModel
 from simulator.identity import describe
 from simulator.job import JobSpec
 from simulator.learning import LearnedStep, LearningModel
 from simulator.ledger import Ledger
 from simulator.loader import LoaderQueue
-from simulator.observation import Counters, Devices, FaultView, Floats, Learning, StepTrace, Tick
+from simulator.monitoring import MonitoringPath
+from simulator.observation import Counters, Devices, FaultView, Floats, Learning, Monitoring, StepTrace, Tick
 from simulator.standstill import standing
 from simulator.timeline import Conditions, StepBlock, StepModel
 from simulator.windows import integrate
@@ -73,6 +76,7 @@ class Run:
         )
         self._learning = LearningModel(spec, seed=seed)
         self._ledger = Ledger(spec, self.info, self.model)
+        self._path = MonitoringPath(ranks=spec.ranks, gpus_per_node=spec.cluster.gpus_per_node)
         self._start_timestamp = start_timestamp
         self._index = 0
         self._next_step = 0
@@ -154,9 +158,10 @@ class Run:
         self._ledger.finish(self.ended)
         if self._running and not self.ended:
             self._ledger.wait(end - float(self._running[0].starts[0]))
-        devices = self._devices.read(
+        read = self._devices.read(
             parts, seconds=TICK_SECONDS, pcie=self._ledger.pcie_rates, nvlink=self._ledger.nvlink_rates
         )
+        devices, counters = frozen(read), frozen(self._ledger.counters())
         self._index += 1
         last_end = 0.0
         if self._last_step is not None:
@@ -167,8 +172,8 @@ class Run:
             seconds=end,
             timestamp=self._start_timestamp + end,
             next_step=self._next_step,
-            devices=frozen(devices),
-            counters=frozen(self._ledger.counters()),
+            devices=devices,
+            counters=counters,
             learning=self._last,
             queue_batches=self._loader.visible_batches(self._next_step, at_seconds=end, effects=effects),
             step_mfu=self._ledger.step_mfu,
@@ -177,7 +182,20 @@ class Run:
             last_step=self._last_step,
             last_step_timestamp=last_end,
             faults=tuple(FaultView(*view) for view in self.faults.active_views(begin)),
+            monitoring=self._seen(devices, counters, effects, end),
         )
+
+    def _seen(self, devices: Devices, counters: Counters, effects: Effects, end: float) -> Monitoring | None:
+        """What the monitoring shows of the tick that ends now; None when that is what is."""
+        seen = self._path.see(devices, counters, effects, seconds=end)
+        if seen is not None:
+            frozen(seen.devices)
+            frozen(seen.counters)
+        return seen
+
+    def drain_kernel_log(self) -> Sequence[KernelLine]:
+        """What the drivers have said since the last call."""
+        return self._ledger.boards.drain()
 
     def _plan(self, until: float, conditions: Conditions) -> None:
         """Compute every step that starts before `until`."""

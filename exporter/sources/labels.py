@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from exporter.catalogue import GPU_LABELS, HOSTNAME
 from exporter.render import head, inner
 from simulator.observation import GpuIdentity, RunInfo
 
+Selection = slice | NDArray[np.bool_]
+"""Picks ranks, or nodes, of an array that has one entry for each."""
+
 
 @dataclass(frozen=True, slots=True)
 class Heads:
-    """Label text of a group of nodes; the ranks and nodes of a group are contiguous."""
+    """Label text of a group of nodes."""
 
-    ranks: slice
-    nodes: slice
+    ranks: Selection
+    nodes: Selection
     gpus: list[str]
     """One per rank, complete: `{gpu="0",…} `."""
     boards: list[str]
@@ -47,12 +53,17 @@ class LabelBook:
             heads = self._heads[node] = self._prepare(node)
         return heads
 
-    def all(self) -> Heads:
-        """Heads of the whole run; only the lists are new."""
-        nodes = [self.node(node) for node in range(self.info.nodes)]
+    def all(self, there: NDArray[np.bool_] | None = None) -> Heads:
+        """Heads of the whole run, or of the nodes that are `there`, shape (nodes,); only the lists are new."""
+        info = self.info
+        nodes = [self.node(node) for node in range(info.nodes) if there is None or there[node]]
+        ranks: Selection = slice(0, info.ranks)
+        chosen: Selection = slice(0, info.nodes)
+        if there is not None and not there.all():
+            chosen, ranks = there, there[np.arange(info.ranks) // info.gpus_per_node]
         return Heads(
-            ranks=slice(0, self.info.ranks),
-            nodes=slice(0, self.info.nodes),
+            ranks=ranks,
+            nodes=chosen,
             gpus=[text for node in nodes for text in node.gpus],
             boards=[text for node in nodes for text in node.boards],
             places=[text for node in nodes for text in node.places],

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from exporter.catalogue import BY_NAME, DCGM_FAMILIES, Family
-from simulator.observation import Floats, Tick
+from simulator.observation import Floats, Ints, Tick
 
 _Read = Callable[[Tick], Floats | float]
+
+PROFILING = "DCGM_FI_PROF_"
+"""What the names of profiling fields begin with."""
 
 _TOLERANCE = 1.01
 """A reading this much beyond its greatest value is rounding, and cut; beyond it is not believed."""
@@ -30,7 +33,7 @@ _READ: dict[str, _Read] = {
     "DCGM_FI_DEV_MEM_COPY_UTIL": lambda tick: tick.devices.mem_copy_util_percent,
     "DCGM_FI_DEV_ENC_UTIL": lambda tick: 0.0,
     "DCGM_FI_DEV_DEC_UTIL": lambda tick: 0.0,
-    "DCGM_FI_DEV_XID_ERRORS": lambda tick: 0.0,
+    "DCGM_FI_DEV_XID_ERRORS": lambda tick: _whole(tick.counters.xid),
     "DCGM_FI_DEV_FB_FREE": lambda tick: (
         tick.info.framebuffer_total_mib - tick.info.framebuffer_used_mib - tick.info.framebuffer_reserved_mib
     ),
@@ -40,8 +43,8 @@ _READ: dict[str, _Read] = {
         "DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL",
         tick.devices.nvlink_tx_bytes_per_second + tick.devices.nvlink_rx_bytes_per_second,
     ),
-    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: 0.0,
-    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS": lambda tick: 0.0,
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: _whole(tick.counters.uncorrectable_remapped_rows),
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS": lambda tick: _whole(tick.counters.correctable_remapped_rows),
     "DCGM_FI_DEV_ROW_REMAP_FAILURE": lambda tick: 0.0,
     "DCGM_FI_DEV_POWER_VIOLATION": lambda tick: _exposed(
         "DCGM_FI_DEV_POWER_VIOLATION", tick.counters.power_violation_seconds
@@ -49,7 +52,7 @@ _READ: dict[str, _Read] = {
     "DCGM_FI_DEV_THERMAL_VIOLATION": lambda tick: _exposed(
         "DCGM_FI_DEV_THERMAL_VIOLATION", tick.counters.thermal_violation_seconds
     ),
-    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": lambda tick: tick.devices.throttle_reasons.astype(np.float64),
+    "DCGM_FI_DEV_CLOCK_THROTTLE_REASONS": lambda tick: _whole(tick.devices.throttle_reasons),
     "DCGM_FI_PROF_GR_ENGINE_ACTIVE": lambda tick: tick.devices.gr_engine_active,
     "DCGM_FI_PROF_SM_ACTIVE": lambda tick: tick.devices.sm_active,
     "DCGM_FI_PROF_SM_OCCUPANCY": lambda tick: tick.devices.sm_occupancy,
@@ -72,6 +75,10 @@ def _exposed(name: str, si: Floats) -> Floats:
     return si * BY_NAME[name].scale
 
 
+def _whole(values: Ints) -> Floats:
+    return values.astype(np.float64)
+
+
 @dataclass(frozen=True, slots=True)
 class Readings:
     """Readings of all boards; rows are families, columns are ranks, NaN is an absent reading."""
@@ -89,9 +96,18 @@ class Readings:
 
 
 def take(tick: Tick) -> Readings:
-    """All boards' readings of `tick`; a board none of whose device readings exists loses its constants too."""
+    """All boards' readings as the monitoring of `tick` shows them.
+
+    A board none of whose device readings exists loses its constants too.
+    """
+    hidden = None if tick.monitoring is None else ~tick.monitoring.profiled
+    tick = tick.monitored()
     ints, dropped_ints = _block(tick, INT_FAMILIES)
     doubles, dropped_doubles = _block(tick, DOUBLE_FAMILIES)
+    if hidden is not None and hidden.any():
+        for block, families in ((ints, INT_FAMILIES), (doubles, DOUBLE_FAMILIES)):
+            rows = np.array([family.name.startswith(PROFILING) for family in families])
+            block[np.ix_(rows, hidden)] = 0.0
     devices = tick.devices
     present = ~(np.isnan(devices.gpu_util_percent) & np.isnan(devices.power_watts) & np.isnan(devices.sm_active))
     ints[:, ~present] = np.nan

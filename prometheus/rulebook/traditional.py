@@ -44,6 +44,18 @@ TRADITIONAL_ALERTS: tuple[Alert, ...] = (
         description=f"{_GPU} uses {{{{ $value | humanizePercentage }}}} of its memory.",
     ),
     Alert(
+        name="GpuXidError",
+        set="traditional",
+        severity="critical",
+        about="The driver's last error code, which stays until a reset. 13, 31, 43 and 45 are errors of programs.",
+        expr=f"{_BOARD} (DCGM_FI_DEV_XID_ERRORS) > 0\n"
+        f"unless on (UUID) (\n  {_BOARD} (DCGM_FI_DEV_XID_ERRORS) == {limit.XIDS_OF_PROGRAMS[0]}"
+        + "".join(f"\n  or {_BOARD} (DCGM_FI_DEV_XID_ERRORS) == {code}" for code in limit.XIDS_OF_PROGRAMS[1:])
+        + "\n)",
+        summary="The driver reports an error of a GPU.",
+        description=f"{_GPU} has had XID {{{{ $value }}}}.",
+    ),
+    Alert(
         name="TargetDown",
         set="traditional",
         severity="critical",

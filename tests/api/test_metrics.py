@@ -103,3 +103,18 @@ def test_a_job_too_large_for_one_page_is_sent_to_its_nodes(bench: Bench, monkeyp
     assert found["type"].endswith("page-too-large")
     assert all(path in found["detail"] for path in ("/metrics/run", "/metrics/nodes/{node}", "/sd/nodes"))
     assert bench.client.get("/metrics/nodes/node-00").status_code == 200
+
+
+def test_a_node_that_does_not_answer_is_down_for_who_scrapes_it_and_the_run_is_not(bench: Bench) -> None:
+    bench.client.put("/v1/job", json={"preset": "anatomy-32gpu"})
+    fault = {"kind": "node_unreachable", "target": {"mode": "nodes", "value": [2]}, "open_ended": True}
+    assert bench.client.put("/v1/faults/gone", json=fault).status_code == 201
+    bench.turn(2)
+    answer = bench.client.get("/metrics/nodes/node-02")
+    assert problem(answer, 503)["type"].endswith("unreachable")
+    assert "fault" not in answer.text, "the answer does not give away why"
+    for path in ("/metrics/run", "/metrics/nodes/node-01", "/metrics", "/sd/nodes"):
+        assert bench.client.get(path).status_code == 200
+    bench.client.delete("/v1/faults/gone")
+    bench.turn(2)
+    assert bench.client.get("/metrics/nodes/node-02").status_code == 200

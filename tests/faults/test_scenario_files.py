@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,7 @@ def test_titles_and_questions_do_not_give_the_answer_away() -> None:
     for scenario in scenarios().values():
         said = f"{scenario.id} {scenario.title} {scenario.question}".lower().replace("-", "_").replace(" ", "_")
         for kind in kinds():
-            assert kind == "none" or kind not in said, (scenario.id, kind)
+            assert kind == "none" or not re.search(rf"(?<![a-z]){kind}(?![a-z])", said), (scenario.id, kind)
 
 
 def test_a_file_as_the_api_takes_it(tmp_path: Path) -> None:

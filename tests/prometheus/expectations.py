@@ -15,6 +15,7 @@ SPEED, STRAGGLING, HEAT = "TrainingMfuLow", "TrainingRankStraggling", "GpuTherma
 INPUT, NETWORK, GRADIENT = "TrainingInputStarved", "TrainingCommunicationExposed", "TrainingGradNormExploding"
 STANDSTILL, PAUSES = "TrainingNoProgress", "FabricPauses"
 NOT_FINITE = "TrainingLossNotFinite"
+STALE, CONTRADICTION = "TelemetryStale", "TelemetryContradictory"
 
 BEGINS = 60
 """Seconds after the job's start at which the fault does."""
@@ -104,6 +105,32 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
              traditional=_of("GpuUtilizationLow")),
         Case(why="on 64 GPUs, with a step of four seconds", preset="honest-64xh100", fires=_of(STANDSTILL),
              lasts=100),
+    ),
+    "gpu_lost": (
+        Case(why="its readings are gone, and the job waits for its rank", fires=_of(STANDSTILL, STALE)),
+        Case(why="one of 32, where the others stay busy", preset="anatomy-32gpu", fires=_of(STANDSTILL, STALE),
+             lasts=120),
+    ),
+    "ecc_error": (
+        Case(why="severe: the process is killed, its GPU idles, and the job waits for its rank",
+             fires=_of(STANDSTILL), traditional=_of("GpuXidError", "GpuUtilizationLow")),
+        Case(why="mild: rows are remapped, and the job runs on", intensity=0.25, traditional=_of("GpuXidError"),
+             lasts=120),
+    ),
+    "telemetry_stale": (
+        Case(why="readings stand still, and the job is well", fires=_of(STALE), within=100),
+        Case(why="mild: a reading every 75 seconds", intensity=0.25, may=_of(STALE), lasts=200),
+    ),
+    "prof_fields_zero": (
+        Case(why="no profiling field can be read, and the job is well", fires=_of(CONTRADICTION), within=100),
+    ),
+    "node_unreachable": (
+        Case(why="the only node: nothing is known of it, and steps are counted all the same",
+             traditional=_of("TargetDown")),
+        Case(why="one of four: what is left is as it was", preset="anatomy-32gpu", traditional=_of("TargetDown"),
+             lasts=150),
+        Case(why="one of eight nodes with long steps", preset="honest-64xh100", traditional=_of("TargetDown"),
+             lasts=150),
     ),
     "pfc_storm": (
         Case(why="severe: no collective ends", preset="anatomy-32gpu", fires=_of(PAUSES, STANDSTILL, NETWORK),

@@ -13,7 +13,7 @@ from functools import cache
 
 import build_rules
 from exporter.discovery import RUN_INSTANCE
-from exporter.pages import Pages
+from exporter.pages import NodeUnreachableError, Pages
 from rulebook.profile import WORKSHOP, Profile
 from simulator.observation import Tick
 from simulator.run import Run
@@ -88,14 +88,17 @@ def _round(pages: Pages, engine: _Shown, recent: Sequence[Tick]) -> Iterator[tup
     """One scrape of every target; the run's is the newest."""
     for place, host in enumerate(recent[-1].info.hostnames):
         engine.tick = recent[-1 - place % len(recent)]
-        yield from of_target(host, pages.node(host).body)
+        try:
+            yield from of_target(host, pages.node(host).body)
+        except NodeUnreachableError:
+            yield f"up{{{_labels(host)}}}", "0"
     engine.tick = recent[-1]
     yield from of_target(RUN_INSTANCE, pages.run().body)
 
 
 def of_target(instance: str, body: bytes, *, job: str = JOB) -> Iterator[tuple[str, str]]:
     """What one scrape of a target stores, of what the rules read: series and value."""
-    target = f'instance="{instance}",job="{job}"'
+    target = _labels(instance, job)
     yield f"up{{{target}}}", "1"
     for line in body.decode().splitlines():
         if line.partition("{")[0].partition(" ")[0] in families_read():
@@ -103,6 +106,10 @@ def of_target(instance: str, body: bytes, *, job: str = JOB) -> Iterator[tuple[s
             assert found is not None, line
             labels = f"{found['labels']},{target}" if found["labels"] else target
             yield f"{found['name']}{{{labels}}}", found["value"]
+
+
+def _labels(instance: str, job: str = JOB) -> str:
+    return f'instance="{instance}",job="{job}"'
 
 
 def _packed(values: Sequence[str]) -> Iterator[str]:

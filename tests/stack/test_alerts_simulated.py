@@ -48,7 +48,7 @@ def test_a_fault_fires_its_alerts_and_no_others(kind: str, case: Case | None, tm
     assert not (problems := ask(stored, questions, folder=tmp_path)), problems
 
 
-@pytest.mark.parametrize("kind", ["straggler", "io_starvation"])
+@pytest.mark.parametrize("kind", ["straggler", "io_starvation", "hang", "gpu_lost"])
 def test_alerts_end_after_the_fault(kind: str, tmp_path: Path) -> None:
     case = expected(kind)[0]
     run = start(preset(case.preset), seed=SEED, faults=[fault(kind, case, lasts=60)])

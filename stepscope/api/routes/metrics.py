@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from exporter.discovery import targets
 from exporter.page import Page
+from exporter.pages import NodeUnreachableError
 from stepscope.api.lab import CurrentLab, CurrentTick
 from stepscope.api.models.ops import TargetGroup
 from stepscope.api.problems import ProblemError
@@ -72,6 +73,8 @@ def node_metrics(
     """Series of one node, its GPUs and its ranks."""
     try:
         return _answer(request, lambda accept, encoding: lab.pages.node(node, accept, encoding))
+    except NodeUnreachableError:
+        raise ProblemError(503, "unreachable", "The node does not answer.", headers={"Retry-After": "5"}) from None
     except KeyError:
         hosts = tick.info.hostnames
         known = f"{hosts[0]} to {hosts[-1]}" if len(hosts) > 1 else hosts[0]
