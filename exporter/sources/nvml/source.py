@@ -122,9 +122,10 @@ class NvmlSource:
         return True
 
     def _refresh(self, until: float) -> Opened:
+        self._fleet.settle([self._root], until)  # what it was left with in an earlier cycle
         if not self._root.busy:
             self._root.give(partial(self._session.refresh, idle=not self._fleet.stuck))
-        self._fleet.settle([self._root], until)
+            self._fleet.settle([self._root], until)
         if self._root.busy:
             raise SourceError(reason_of(TIMEOUT), "NVML has not answered yet")
         result = self._root.result

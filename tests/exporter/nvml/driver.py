@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ctypes
 import importlib.util
+import sys
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+from unittest.mock import patch
 
 from tests.exporter.nvml.fake import Buffer, FakeNvml, MetricsGet, NVMLError
 
@@ -178,6 +180,7 @@ def bound(fake: FakeNvml, *, without: tuple[str, ...] = ()) -> Any:
     assert spec is not None
     assert spec.loader is not None
     module: ModuleType = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    with patch.dict(sys.modules, {"pynvml": module}):  # it looks itself up there to add to itself
+        spec.loader.exec_module(module)
     module.nvmlLib = Driver(fake, without=without)  # type: ignore[attr-defined]
     return module

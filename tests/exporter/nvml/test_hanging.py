@@ -123,6 +123,19 @@ class TestTheDriverBlocks:
         rig.fake.release()
         assert states(rig.cycle_until(all_up)) == {uuid(0): ""}
 
+    def test_a_shutdown_that_hangs_is_waited_for(self) -> None:
+        rig = Rig(*_boards(2), call_timeout_seconds=0.05)
+        rig.cycle()
+        rig.fake.block("nvmlShutdown", -1)
+        rig.fake.devices.pop()  # another number of boards needs a new session
+        for _ in range(3):
+            with pytest.raises(SourceError, match="not answered"):
+                rig.cycle()
+        rig.fake.release()
+        reading = rig.cycle_until(lambda found: bool(found.families))
+        assert states(reading) == {uuid(0): "", uuid(1): "gpu_lost"}
+        assert (rig.fake.initialised, rig.fake.calls["nvmlShutdown", -1]) == (1, 1)
+
 
 def test_slow_calls_are_made_side_by_side_and_cost_one_cycle() -> None:
     rig = Rig(*_boards(SLOW["devices"]), call_timeout_seconds=30.0)
