@@ -111,3 +111,13 @@ def test_no_alert_doubts_an_exporter_that_is_well(watched: Prometheus) -> None:
         return watched.vector(f'ALERTS{{alertname="TelemetryStale", Hostname="{DCGM_HOST}"}}') == {} or None
 
     assert eventually("no alert on GPUs whose energy grows", stale, within=60)
+
+
+def test_the_board_of_exporters_says_all_but_what_a_simulator_would(watched: Prometheus) -> None:
+    def complete() -> bool:
+        found = shortfalls(watched, BOARDS["exporter-and-lab-health"], NVML, {"run": ".*"}, at=time.time())
+        lacking = [line for line in found if "simulator_engine" not in line]
+        assert not lacking, "\n".join(lacking)
+        return True
+
+    eventually("the board of exporters", complete, within=60)
