@@ -141,18 +141,23 @@ class Board:
 
     def _read(self, samples: Samples) -> None:
         calls, place = self._calls, self._place
-        assert self._profiler is not None
         parts = partitions.find(calls, self._handle)
-        places = [Place(place.gpu, self._labels(part), part.number) for part in parts]
-        profiled = self._profiler.read(samples, place, places)
-        for part, where in zip(parts, places, strict=True):
-            calls.query(MEMORY, part.handle, samples, where)
-        if not parts:  # the memory of a partitioned board is that of its partitions: both would count twice
-            calls.query(MEMORY, self._handle, samples, place)
+        profiled = frozenset[str]() if parts is None else self._read_parts(samples, parts)
         for query in BOARD_QUERIES:
             if not query.profiled or query.families[0] not in profiled:
                 calls.query(query, self._handle, samples, place)
         self._read_rest(samples, profiled)
+
+    def _read_parts(self, samples: Samples, parts: list[partitions.Partition]) -> frozenset[str]:
+        """What partitions have of their own, or the board when it is whole; what of it GPM gives for the board."""
+        calls, place = self._calls, self._place
+        assert self._profiler is not None
+        places = [Place(place.gpu, self._labels(part), part.number) for part in parts]
+        for part, where in zip(parts, places, strict=True):
+            calls.query(MEMORY, part.handle, samples, where)
+        if not parts:  # the memory of a partitioned board is that of its partitions: both would count twice
+            calls.query(MEMORY, self._handle, samples, place)
+        return self._profiler.read(samples, place, places)
 
     def _read_rest(self, samples: Samples, profiled: frozenset[str]) -> None:
         calls, place, xid = self._calls, self._place, self._xid

@@ -11,6 +11,9 @@ from exporter.sources.nvml.library import NOTHING, UNSUPPORTED, code_of, text
 
 PROFILE = re.compile(r"\bMIG (?:\d+c\.)?(\d+g\.\S+)")
 """In the name of a MIG device. What a compute instance takes of its GPU instance (`1c.`) is not part of the profile."""
+_MODE = "nvmlDeviceGetMigMode"
+_DEVICE = "nvmlDeviceGetMigDeviceHandleByIndex"
+_LISTING = {"nvmlDeviceGetMaxMigDeviceCount", _DEVICE, "nvmlDeviceGetGpuInstanceId"}
 _MOST = 64
 """Above what any board can be divided into; a driver that claims more is not followed."""
 
@@ -27,10 +30,16 @@ class Partition:
     """Of a MIG device in it: all of them share the memory of the instance."""
 
 
-def find(calls: Calls, board: Any) -> list[Partition]:
-    """GPU instances that hold a MIG device, in the driver's order; none when MIG is off. Raises `Gone`."""
-    mode = calls.ask("nvmlDeviceGetMigMode", board, once="nvmlDeviceGetMigMode")
-    if mode is None or not mode[0]:
+def find(calls: Calls, board: Any) -> list[Partition] | None:
+    """GPU instances that hold a MIG device, in the driver's order; empty when the board is whole.
+
+    None when the driver does not tell in this cycle: taken for whole, a partitioned board would be counted as something
+    that it is not. Raises `Gone`.
+    """
+    mode = calls.ask(_MODE, board, once=_MODE)
+    if mode is None:
+        return None if _MODE in calls.failures else []
+    if not mode[0]:
         return []
     found: dict[str, Partition] = {}
     for index in range(min(_MOST, calls.ask("nvmlDeviceGetMaxMigDeviceCount", board) or 0)):
@@ -41,15 +50,14 @@ def find(calls: Calls, board: Any) -> list[Partition]:
         name = calls.ask("nvmlDeviceGetName", device)
         named = PROFILE.search(text(name)) if name is not None else None
         found[str(number)] = Partition(str(number), named[1] if named else "", device)
-    return list(found.values())
+    return list(found.values()) or (None if calls.failures.keys() & _LISTING else [])
 
 
 def _device(calls: Calls, board: Any, index: int) -> Any:
-    call = "nvmlDeviceGetMigDeviceHandleByIndex"
     try:
         return calls.library.nvmlDeviceGetMigDeviceHandleByIndex(board, index)
     except Exception as error:
         code = code_of(error)
         if code not in NOTHING | UNSUPPORTED:  # most places are empty, which NVML calls an error
-            calls.failed(call, code)
+            calls.failed(_DEVICE, code)
         return None

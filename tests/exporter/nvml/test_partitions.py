@@ -104,6 +104,29 @@ def test_partitions_come_and_go_without_a_new_session() -> None:
     assert rig.fake.violations == []
 
 
+@pytest.mark.parametrize(
+    "call", ["nvmlDeviceGetMigMode", "nvmlDeviceGetMaxMigDeviceCount", "nvmlDeviceGetMigDeviceHandleByIndex"]
+)
+def test_a_board_whose_partitions_are_not_told_is_not_taken_for_whole(call: str) -> None:
+    rig = Rig(*_devices())
+    rig.cycle()
+    rig.cycle()
+    rig.fake.devices[0]["raises"] = {call: 10}
+    reading = rig.cycle()
+    assert rows(reading, "DEV_FB_USED", BOARD) == rows(reading, "PROF_SM_ACTIVE", BOARD) == []
+    assert value(reading, "DEV_POWER_USAGE", BOARD) == 310.5
+    assert reading.errors == {"timeout": 1}
+    rig.fake.devices[0]["raises"] = {}
+    assert len(rows(rig.cycle(), "DEV_FB_USED", BOARD)) == 3
+
+
+def test_a_board_that_cannot_be_partitioned() -> None:
+    rig = Rig(healthy(mig=None))
+    rig.cycle()
+    assert value(rig.cycle(), "DEV_FB_USED") == 11125
+    assert rig.fake.calls["nvmlDeviceGetMigMode", 0] == 1
+
+
 def test_compute_instances_share_the_memory_of_theirs() -> None:
     parts = [_part(2, f"{compute}c.3g.40gb", 5000) for compute in (1, 2)]
     reading = Rig(healthy(mig=True, instances=parts)).cycle()
