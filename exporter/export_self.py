@@ -51,7 +51,7 @@ def _rows(moment: Moment) -> dict[str, Rows]:
             for choice in moment.choices
         ],
     }
-    for state in moment.states:
+    for state in used:
         rows["exporter_source_errors_total"] += _by_reason(state.source, state.errors)
         rows["exporter_samples_dropped_total"] += _by_reason(state.source, state.dropped)
         rows["exporter_collect_skipped_total"] += _by_reason(state.source, state.skipped)

@@ -37,7 +37,6 @@ def merge(readings: Mapping[str, Reading], missing: Iterable[Gpu] = ()) -> Merge
     For each board, instance and family the preferred source wins as a whole; a board carries the identity labels of
     one source on all of its series; what dcgm-exporter repeats on every instance of a board is kept once, the greatest.
     """
-    gpus = _gpus(readings, missing)
     families: dict[str, Family] = {}
     given: dict[tuple[str, str], tuple[Sample, ...]] = {}
     for source in (source for source in DEVICE_ORDER if source in readings):
@@ -50,7 +49,7 @@ def merge(readings: Mapping[str, Reading], missing: Iterable[Gpu] = ()) -> Merge
         kept = tuple(_distinct(_of_family(family, given, identities)))
         if kept:
             merged[family] = kept
-    return Merged(merged, gpus)
+    return Merged(merged, boards(readings, missing))
 
 
 def _of_family(
@@ -112,7 +111,8 @@ def _distinct(samples: Iterable[Sample]) -> Iterator[Sample]:
             yield sample
 
 
-def _gpus(readings: Mapping[str, Reading], missing: Iterable[Gpu]) -> tuple[Gpu, ...]:
+def boards(readings: Mapping[str, Reading], missing: Iterable[Gpu] = ()) -> tuple[Gpu, ...]:
+    """Each board of `readings` once, then what is `missing`, in the order of their indices."""
     found: dict[str, Gpu] = {}
     known = [gpu for source in DEVICE_ORDER if source in readings for gpu in readings[source].gpus]
     for gpu in (*known, *missing):

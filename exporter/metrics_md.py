@@ -100,9 +100,10 @@ node pages with the other series of a GPU; its `reason` is empty while the GPU i
 _EXPORT = """On the page of `stepscope export` only, where the families above have one series for each source: `nvml`,
 `dcgm` and `job`.
 
-* `exporter_source_errors_total`, `exporter_samples_dropped_total` and `exporter_collect_skipped_total` exist for every
-  source that is tried and every reason that it can give, from the first request. The gauges exist for sources that are
-  used: one that `auto` looked for and did not find is not down, and what goes wrong with it is not counted.
+* Every source that is used has all of its series from the first request, one at 0 for each reason that it can give. One
+  that `auto` looked for and did not find has only its `exporter_source_choice_info`: it is not down, and what goes
+  wrong with it is not counted.
+* These series come once per node: about 60 with NVML and training jobs, 90 with a dcgm-exporter too.
 * `exporter_last_success_timestamp_seconds` of `job` is when recorders could last report, whether there are any or not.
 * A source that is down keeps its last readings for as long as `--max-age` says; then they are gone, and each of its
   GPUs has `exporter_gpu_up` 0.

@@ -12,8 +12,8 @@ from exporter.account import Account
 from exporter.choice import Choice, Chooser
 from exporter.collector import CRASHED, Collector
 from exporter.job_view import JobView
-from exporter.merge import Merged, merge
-from exporter.reading import Gpu
+from exporter.merge import Merged, boards, merge
+from exporter.reading import Gpu, Reading
 from exporter.render import Format
 from exporter.state import STARTING, State
 
@@ -106,15 +106,13 @@ class Node:
     def now(self) -> Moment:
         """All sources, and the choice between them, now."""
         states, choices = self._choose()
-        readings = {state.source: state.reading for state in states if state.reading is not None}
-        missing = [gpu for state in states if state.reading is None for gpu in state.gpus]
         if self._job is not None:
             choices += (Choice(JOB, True, "always", "used: training jobs report by themselves"),)
-        return Moment(states, choices, merge(readings, missing), self._job_state())
+        return Moment(states, choices, merge(*_shown(states)), self._job_state())
 
     def gpus(self) -> Sequence[Gpu]:
         """The boards of this node, to join ranks with."""
-        return self.now().merged.gpus
+        return boards(*_shown([collector.state() for collector in self._collectors]))
 
     def shown(self) -> tuple[bool, ...]:
         """Which sources have a reading that may be shown: when this changes, a page must be made anew."""
@@ -194,6 +192,12 @@ class Node:
         self._job_crashes += 1
         if self._job_crashes == 1:
             _log.error("job: %s failed: %s: %s", what, type(error).__name__, error)
+
+
+def _shown(states: Sequence[State]) -> tuple[dict[str, Reading], list[Gpu]]:
+    """Readings that may be shown, by source, and the boards of sources that have none."""
+    readings = {state.source: state.reading for state in states if state.reading is not None}
+    return readings, [gpu for state in states if state.reading is None for gpu in state.gpus]
 
 
 def _words(state: State) -> str:
