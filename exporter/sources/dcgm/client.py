@@ -67,15 +67,18 @@ class DcgmClient:
             if limit.left <= 0.0:
                 raise self._error("timeout", "was not asked: no time was left")
             self._adapter.limit = limit
-            with self._answer(limit) as response:
-                self._check(response)
-                body = self._body(response, limit)
+            try:
+                with self._answer(limit) as response:
+                    self._check(response)
+                    body = self._body(response, limit)
+            finally:
+                # A connection that is used again has no limit, and a server may close it at any moment.
+                self._adapter.close()
         # Prometheus' own reader takes a zero for the end of the page.
         return body.decode("utf-8", errors="replace").removeprefix("\ufeff").replace("\0", "\ufffd")
 
     def close(self) -> None:
-        """Give back connections; another fetch opens new ones."""
-        self._adapter.close()
+        """Give back what the session holds; another fetch opens a new connection, as every one does."""
         self._session.close()
 
     def _answer(self, limit: Limit) -> requests.Response:

@@ -57,6 +57,17 @@ def page(body: str | bytes, *, status: int = 200, **headers: str) -> Answer:
     return answer
 
 
+def kept_open(body: str) -> Answer:
+    """A whole answer, on a connection that stays open and is not listened to any more."""
+    answer_page = page(body)
+
+    def answer(connection: Connection) -> None:
+        answer_page(connection)
+        silent(connection)
+
+    return answer
+
+
 def raw(data: bytes) -> Answer:
     """Exactly these bytes, then the end of the connection."""
 

@@ -24,6 +24,7 @@ from tests.exporter.dcgm.fake_exporter import (
     dribble,
     flood,
     head,
+    kept_open,
     page,
     raw,
     silent,
@@ -78,8 +79,9 @@ def test_what_is_no_utf_8_is_replaced() -> None:
         assert fetch(fake) == 'a{b="\ufffd\ufffd"} 1\n'
 
 
-def test_each_request_is_a_new_one_and_asks_for_text() -> None:
-    with FakeExporter(page(BODY, Set_Cookie="a=b")) as fake:
+@pytest.mark.parametrize("answer", [page(BODY, Set_Cookie="a=b"), kept_open(BODY)])
+def test_each_request_is_a_new_one_and_asks_for_text(answer: Answer) -> None:
+    with FakeExporter(answer) as fake:
         client = DcgmClient(fake.url)
         for _ in range(3):
             client.fetch(time.monotonic() + PATIENCE_SECONDS)
