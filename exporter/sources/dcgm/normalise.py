@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from exporter.catalogue import DCGM_FAMILIES, Family
@@ -14,6 +14,7 @@ from exporter.sources.dcgm.names import Names, is_dcgm
 from exporter.sources.dcgm.parser import Page
 from exporter.sources.dcgm.values import believe
 
+_PLACES = {family.name: place for place, family in enumerate(DCGM_FAMILIES)}
 _Series = dict[frozenset[tuple[str, str]], Sample]
 
 
@@ -44,7 +45,8 @@ class Normaliser:
         meanings = {name: self._names.meaning(name, page) for name in dict.fromkeys(row.name for row in rows)}
         places = {labels: self._place(labels) for labels in dict.fromkeys(row.labels for row in rows)}
         boards = Boards(places.values(), hostname_label=self._hostname_label)
-        series: dict[Family, _Series] = {}
+        series: dict[str, _Series] = {}
+        families: dict[str, Family] = {}
         dropped: Counter[str] = Counter()
         for name, labels, number in rows:
             meaning = meanings[name]
@@ -58,9 +60,11 @@ class Normaliser:
                 dropped[value] += 1
                 continue
             boards.believe(key)
-            if not _add(series.setdefault(meaning.family, {}), meaning.family, key, where, value):
+            family = families.setdefault(meaning.family.name, meaning.family)
+            if not _add(series.setdefault(family.name, {}), family, key, where, value):
                 dropped["duplicate"] += 1
-        return Found(families=_in_order(series), gpus=boards.gpus(), dropped=dropped)
+        ordered = {families[name]: tuple(series[name].values()) for name in _in_order(series)}
+        return Found(families=ordered, gpus=boards.gpus(), dropped=dropped)
 
     def _place(self, labels: Labels) -> Place:
         return place(labels, hostname=self._hostname, hostname_label=self._hostname_label)
@@ -84,7 +88,5 @@ def _add(series: _Series, family: Family, key: str, where: Place, value: int | f
     return True
 
 
-def _in_order(series: Mapping[Family, _Series]) -> dict[Family, tuple[Sample, ...]]:
-    known = [family for family in DCGM_FAMILIES if family in series]
-    others = [family for family in series if family not in DCGM_FAMILIES]
-    return {family: tuple(series[family].values()) for family in (*known, *others)}
+def _in_order(names: Iterable[str]) -> list[str]:
+    return sorted(names, key=lambda name: _PLACES.get(name, len(_PLACES)))
