@@ -9,18 +9,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TypeAlias
 
-from faults import registry
 from faults.admission import admitted, check_intensity, completed
 from faults.archive import Archive
 from faults.change import FaultChange, changes
+from faults.course import Course
 from faults.effects import Effects, Topology
 from faults.errors import FaultError
 from faults.life import CHANGEABLE, ENDED, Event, State, events_between
 from faults.record import ActiveView, FaultEvent, FaultRecord, validate_name
 from faults.spec import FaultSpec
+from faults.treatment import RemedySpec, Treatment
 
 Records: TypeAlias = list[FaultRecord]
 Events: TypeAlias = list[FaultEvent]
+Names: TypeAlias = list[str]
 Views: TypeAlias = list[ActiveView]
 MAX_EVENTS = 4096
 """Events that wait to be drained at most; the oldest go first."""
@@ -53,6 +55,7 @@ class FaultBook:
         self._at = 0.0
         self._step = 0
         self._named = 0
+        self._course = Course(topology)
 
     def preview(self, name: str, spec: FaultSpec, *, at_seconds: float, next_step: int) -> tuple[FaultRecord, bool]:
         """What `put` would return or raise, without doing it."""
@@ -82,6 +85,7 @@ class FaultBook:
             return record, False
         self.advance(at_seconds, next_step)
         self._archive.drop(name)
+        record = self._course.begun(record)
         self._live[name] = record
         self._events.append(self._event(record, "created" if created else "replaced", record.describe()))
         return record, created
@@ -197,10 +201,32 @@ class FaultBook:
 
     def effects(self, at_seconds: float) -> Effects:
         """What all faults together do to the job now. The order in which they were put does not matter."""
-        effects = Effects.neutral(self.topology)
-        for record, intensity in self._acting(at_seconds):
-            registry.kind(record.spec.kind).apply(effects, record.application(intensity, self.topology))
-        return effects
+        return self._course.effects(self._acting(at_seconds))
+
+    @property
+    def treatments(self) -> tuple[Treatment, ...]:
+        """The remedies that were applied, in their order."""
+        return self._course.treatments
+
+    def treat(
+        self, spec: RemedySpec, *, at_seconds: float, next_step: int, restart_seconds: float
+    ) -> tuple[Treatment, Names]:
+        """Apply a remedy: it acts on every fault that has begun. Also the names of those that it ended.
+
+        `restart_seconds` is what a start of this job takes. Raises FaultError as `RemedySpec.dose`, or for too many.
+        """
+        self.advance(at_seconds, next_step)
+        treatment = self._course.treat(
+            spec, self._live.values(), at_seconds=at_seconds, next_step=next_step, restart_seconds=restart_seconds
+        )
+        ended = [name for name, record in sorted(self._live.items()) if self._course.is_cured(record)]
+        for name in ended:
+            self.clear(name, at_seconds=at_seconds, immediate=True, next_step=next_step)
+        return treatment, ended
+
+    def forget_treatments(self) -> None:
+        """The job is set up again as it was at first."""
+        self._course.forget()
 
     def acting(self, at_seconds: float) -> Records:
         """The faults that act on the job now, in the order of their names."""
@@ -232,7 +258,7 @@ class FaultBook:
         happened = events_between(record.told, state)
         if "started" in happened and record.effective_from_step is None:
             record = replace(record, effective_from_step=self._step)
-        record = replace(record, told=state)
+        record = self._course.begun(replace(record, told=state))
         self._keep(record)
         return record, [self._event(record, event) for event in happened]
 

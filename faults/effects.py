@@ -8,7 +8,7 @@ same, since float products are not associative.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,10 @@ class Topology:
     """Whether the job trains in fp16, which needs its loss scaled."""
     board_watts: float = 700.0
     """Power limit that each GPU's board has of its own."""
+    loader_workers: int = 0
+    """Processes of each rank that prepare batches; 0 when the rank does it itself."""
+    loader_prefetch: int = 0
+    """Batches that each of them prepares ahead."""
 
     @property
     def nodes(self) -> int:
@@ -238,6 +242,9 @@ class Effects:
     nccl_forced_share: float = 0.0
     """Share of the collectives on which it is forced. The greatest counts."""
 
+    is_down: bool = False
+    """Whether the job is being started again, and no process of it runs."""
+
     @classmethod
     def neutral(cls, topology: Topology) -> Effects:
         """No fault at all."""
@@ -256,6 +263,10 @@ class Effects:
             refresh_seconds=np.zeros(ranks),
         )
 
+    def same_as(self, other: Effects) -> bool:
+        """Whether both do exactly the same to the job."""
+        return _plain(self) == _plain(other)
+
     @property
     def missing(self) -> NDArray[np.bool_]:
         """(ranks,) who never arrives at the collective of a step that begins now."""
@@ -264,7 +275,7 @@ class Effects:
     @property
     def stands_still(self) -> bool:
         """Whether a step that begins now never ends."""
-        return self.fabric_collapsed or bool(self.missing.any())
+        return self.is_down or self.fabric_collapsed or bool(self.missing.any())
 
     def limited(self) -> Effects:
         """These effects, no worse than a job can be while it still runs: many faults at once must not stop its time."""
@@ -280,3 +291,14 @@ class Effects:
                 replace(late, lateness_steps=late.lateness_steps * share) for late in self.late_batches
             ]
         return self
+
+
+def _plain(value: object) -> object:
+    """The same as values that `==` can compare to the last bit."""
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+    return value

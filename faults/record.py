@@ -73,6 +73,8 @@ class FaultRecord:
     """Unix seconds by the clock of the run."""
     effective_from_step: int | None = None
     """First step that can feel the fault as it is now; None until it has started."""
+    began: int | None = None
+    """Its place among everything that began in this run; None until it has started."""
     cleared_at: float | None = None
     immediate: bool = False
     is_paused: bool = False

@@ -43,11 +43,12 @@ def kind(name: object) -> Kind:
 
 def params_schema(kind: Kind) -> dict[str, object]:
     """JSON Schema of the kind's `params`: ranges, defaults, choices, and units as `x-unit`."""
-    properties = {param.name: _property(param) for param in kind.params}
+    properties = {param.name: param_schema(param) for param in kind.params}
     return {"type": "object", "properties": properties, "additionalProperties": False}
 
 
-def _property(param: Param) -> dict[str, object]:
+def param_schema(param: Param) -> dict[str, object]:
+    """JSON Schema of one parameter."""
     schema: dict[str, object] = {"type": param.type, "description": param.description, "default": param.default}
     optional = {
         "minimum": param.minimum,

@@ -73,7 +73,7 @@ class DeviceModel:
         self._resistance = effects.thermal_resistance
         self._limit = effects.power_limit_watts
         self.capped = self._limit < self._gpu.compute.watts
-        idle = effects.dead | effects.lost
+        idle = effects.dead | effects.lost | effects.is_down
         self._idle = idle if idle.any() else None
 
     def heat(self, effects: Effects) -> bool:

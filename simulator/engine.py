@@ -19,6 +19,7 @@ from faults.errors import FaultError, pointer_to
 from faults.life import State
 from faults.record import FaultRecord
 from faults.spec import FaultSpec
+from faults.treatment import RemedySpec, Treatment
 from simulator.clock import Clock, SystemClock
 from simulator.history import History, Sample
 from simulator.job import JobSpec
@@ -26,7 +27,7 @@ from simulator.journal import Journal
 from simulator.observation import Tick
 from simulator.predict import Prediction
 from simulator.presets import preset as preset_named
-from simulator.preview import question
+from simulator.preview import question, remedy_question
 from simulator.run import TICK_SECONDS, Run, topology_of
 from simulator.snapshot import Snapshot, Started
 
@@ -221,9 +222,32 @@ class Engine:
         with self._recording() as run:
             run.faults.clear_all(at_seconds=run.seconds, next_step=run.next_step)
             self._drain()
+            run.faults.forget_treatments()
             run.restore_checkpoint()
             self.journal.add(run, "reset", detail="every fault cleared, model back at its last good checkpoint")
             return run.next_step
+
+    def apply_remedy(self, spec: RemedySpec) -> Treatment:
+        """Do something about the job as it is now. Raises FaultError where it can do nothing on this job."""
+        with self._recording() as run:
+            treatment, _ = run.faults.treat(
+                spec, at_seconds=run.seconds, next_step=run.next_step, restart_seconds=run.spec.training.restart_seconds
+            )
+            if treatment.restart_seconds:
+                run.restart(treatment.restart_seconds)
+            self.journal.add(run, "remedy_applied", detail=treatment.describe())
+            return treatment
+
+    def preview_remedy(self, spec: RemedySpec) -> Prediction:
+        """What a remedy would do to the job as it is now; nothing is applied. Raises as `apply_remedy`."""
+        with self._lock:
+            ask = remedy_question(self._run, spec)
+        return ask()
+
+    def treatments(self) -> tuple[Treatment, ...]:
+        """The remedies that were applied to this run, in their order."""
+        with self._lock:
+            return self._run.faults.treatments
 
     # -- jobs ---------------------------------------------------------------------------------------------------
 

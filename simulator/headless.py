@@ -11,6 +11,7 @@ import numpy as np
 
 from faults.book import FaultBook
 from faults.spec import FaultSpec
+from faults.treatment import RemedySpec
 from simulator.job import JobSpec, mfu, mfu_warnings
 from simulator.names import PHASES
 from simulator.observation import Floats
@@ -75,12 +76,23 @@ def measure(run: Run, *, steps: int, progress: Progress | None = None, most_tick
 
 
 def start(
-    spec: JobSpec, *, seed: int, faults: Sequence[FaultSpec] = (), full_queues: bool = True, run: str | None = None
+    spec: JobSpec,
+    *,
+    seed: int,
+    faults: Sequence[FaultSpec | RemedySpec] = (),
+    full_queues: bool = True,
+    run: str | None = None,
 ) -> Run:
-    """A run with these faults put before its first step. Raises FaultError when one does not fit the job."""
+    """A run with these faults put before its first step, and remedies applied, in their order.
+
+    Nothing is started again for them. Raises FaultError when one does not fit the job.
+    """
     book = FaultBook(topology_of(spec), seed=seed)
     for index, fault in enumerate(faults):
-        book.put(f"{fault.kind}-{index}".replace("_", "-"), fault, at_seconds=0.0, next_step=0)
+        if isinstance(fault, RemedySpec):
+            book.treat(fault, at_seconds=0.0, next_step=0, restart_seconds=0.0)
+        else:
+            book.put(f"{fault.kind}-{index}".replace("_", "-"), fault, at_seconds=0.0, next_step=0)
     return Run(spec, seed=seed, run=run or spec.preset, faults=book, full_queues=full_queues)
 
 

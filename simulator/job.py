@@ -122,6 +122,9 @@ class Training:
     """0 writes none."""
     checkpoint_seconds: float = 0.0
     """Time that one checkpoint blocks every rank."""
+    restart_seconds: float = 40.0
+    """Time from stopping the job to its first step again: processes, communicators, checkpoint. Minutes on a large
+    cluster; shortened here as the small ones are, so that a room can wait for it."""
 
 
 @dataclass(frozen=True, slots=True)

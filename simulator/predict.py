@@ -11,9 +11,13 @@ import numpy as np
 
 from faults import registry
 from faults.spec import FaultSpec
+from faults.treatment import RemedySpec
 from simulator.headless import measure, start
 from simulator.job import JobSpec, mfu
 from simulator.run import Run
+
+Course = Sequence[FaultSpec | RemedySpec]
+"""What broke and what was done about it, in their order."""
 
 _WARM_UP_STEPS = 8
 _MOST_STEPS, _FEWEST_STEPS = 64, 3
@@ -43,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """Effect of a fault at its full intensity, once queues have drained and boards are hot; means over time."""
+    """Effect of a fault at its full intensity, or of a remedy, with queues drained and boards hot; means over time."""
 
     cut_short: bool
     """Whether fewer steps were followed than a mean should have: they take too long, or a cycle has too many."""
@@ -80,29 +84,36 @@ def predict(
     Small jobs are followed for 64 steps, and for five minutes where a board may throttle; large ones for as long as a
     request may take, and none for longer. Raises FaultError when a fault does not fit the job.
     """
-    sides = [[*live, *([] if own is None else [own])] for own in (replaced, fault)]
-    cycle = max((_cycle_steps(own) for side in sides for own in side), default=1)
-    runs = [start(spec, seed=seed, faults=[_lasting(own) for own in side], full_queues=False) for side in sides]
+    before, after = ([*live, *([] if own is None else [own])] for own in (replaced, fault))
+    return compare(spec, before, after, seed=seed)
+
+
+def compare(spec: JobSpec, before: Course, after: Course, *, seed: int) -> Prediction:
+    """The job after one course of faults and remedies, beside the same job after another."""
+    cycle = max(map(_cycle_steps, (*before, *after)), default=1)
+    runs = [start(spec, seed=seed, faults=list(map(_lasting, side)), full_queues=False) for side in (before, after)]
     # Both sides are measured alike, so that the noise of the same steps is in both.
     hot = [run.heat() for run in runs]
     follow = _over_minutes if any(hot) else partial(_over_steps, cycle=cycle)
-    before, after = follow(runs[0]), follow(runs[1])
-    rates = [spec.tokens_per_step / found.step_seconds for found in (before, after)]
+    then, now = follow(runs[0]), follow(runs[1])
+    rates = [spec.tokens_per_step / found.step_seconds for found in (then, now)]
     peak = spec.ranks * spec.peak_flops_per_rank
     mfus = [mfu(rate, flops_per_token=spec.flops_per_token, peak_flops_per_second=peak) for rate in rates]
     return Prediction(
-        cut_short=before.cut_short or after.cut_short,
-        stands_still=after.stands_still,
-        step_seconds=Change(before.step_seconds, after.step_seconds),
+        cut_short=then.cut_short or now.cut_short,
+        stands_still=now.stands_still,
+        step_seconds=Change(then.step_seconds, now.step_seconds),
         mfu=Change(*mfus),
         tokens_per_second=Change(*rates),
-        gpu_util_percent=Change(before.gpu_util_percent, after.gpu_util_percent),
-        power_watts=Change(before.power_watts, after.power_watts),
+        gpu_util_percent=Change(then.gpu_util_percent, now.gpu_util_percent),
+        power_watts=Change(then.power_watts, now.power_watts),
     )
 
 
-def _lasting(fault: FaultSpec) -> FaultSpec:
-    """The fault at its peak, without its schedule."""
+def _lasting(fault: FaultSpec | RemedySpec) -> FaultSpec | RemedySpec:
+    """The fault at its peak, without its schedule; a remedy as it is."""
+    if isinstance(fault, RemedySpec):
+        return fault
     return replace(
         fault,
         start_after_seconds=0.0,
@@ -121,8 +132,8 @@ def _patience(run: Run) -> int:
     return max(_FEWEST_TICKS, min(_MOST_TICKS, _RANK_TICKS // run.spec.ranks))
 
 
-def _cycle_steps(fault: FaultSpec) -> int:
-    return registry.kind(fault.kind).cycle_steps(fault.params)
+def _cycle_steps(fault: FaultSpec | RemedySpec) -> int:
+    return 1 if isinstance(fault, RemedySpec) else registry.kind(fault.kind).cycle_steps(fault.params)
 
 
 def _over_steps(run: Run, *, cycle: int) -> _Steady:

@@ -43,6 +43,8 @@ def topology_of(spec: JobSpec) -> Topology:
         spec.overlaps_nodes,
         scales_loss=spec.training.precision == "fp16",
         board_watts=cluster.gpu.tdp_watts,
+        loader_workers=spec.loader.workers,
+        loader_prefetch=spec.loader.prefetch_factor,
     )
 
 
@@ -83,6 +85,8 @@ class Run:
         self._next_start = 0.0
         self._running: list[StepBlock] = []
         self._stands_still = False
+        self._down_until = 0.0
+        self._is_down = False
         self._learned: deque[LearnedStep] = deque()
         self._last = Learning(math.nan, math.nan, self._learning.learning_rate, 1.0)
         self._last_step: StepTrace | None = None
@@ -125,6 +129,11 @@ class Run:
         self._learning.restore_checkpoint()
         self._begin_again()
 
+    def restart(self, seconds: float) -> None:
+        """Stop every process of the job now, and begin again from the last good checkpoint after so many seconds."""
+        self.restore_checkpoint()
+        self._down_until = max(self._down_until, self.seconds + seconds)
+
     def _begin_again(self) -> None:
         """Begin the running step anew, now."""
         if self._running:
@@ -146,7 +155,10 @@ class Run:
         begin, end = self.seconds, self.seconds + TICK_SECONDS
         self.faults.advance(begin, self._next_step)
         effects = self.faults.effects(begin).limited()
-        if self._stands_still and not effects.stands_still:
+        effects.is_down = begin < self._down_until
+        back = self._is_down and not effects.is_down
+        self._is_down = effects.is_down
+        if back or (self._stands_still and not effects.stands_still):
             self._begin_again()
         self._devices.apply(effects)
         conditions = Conditions(self._devices.clock_ratio, effects)

@@ -22,11 +22,15 @@ def standing(block: StepBlock, effects: Effects) -> StepBlock:
     """The one step of `block` as it goes when it never ends.
 
     Who is missing stalls behind its own work, the others wait for it; without anyone missing all are in the transfer.
+    Of a job that is down nobody does anything.
     """
     assert len(block) == 1
     phases = block.phases.copy()
-    missing = effects.missing
-    if missing.any():
+    missing = effects.missing | effects.is_down
+    if effects.is_down:
+        phases[:] = 0.0
+        phases[:, STALL] = STANDSTILL_SECONDS
+    elif missing.any():
         phases[:, BACKWARD + 1 :] = 0.0
         rest = STANDSTILL_SECONDS - phases.sum(axis=1)
         phases[:, COLLECTIVE_WAIT] = np.where(missing, 0.0, rest)
@@ -38,6 +42,8 @@ def standing(block: StepBlock, effects: Effects) -> StepBlock:
         block,
         durations=np.full(1, STANDSTILL_SECONDS),
         phases=phases,
+        matmul_seconds=block.matmul_seconds * (not effects.is_down),
+        gaps=None if effects.is_down else block.gaps,
         kernel_seconds=np.where(missing, 0.0, STANDSTILL_SECONDS - block.arrivals),
         checkpointed=np.zeros(1, dtype=bool),
     )

@@ -49,7 +49,9 @@ def integrate(block: StepBlock, begin: float, end: float) -> Window:
             exact = exact + part
             for row, phase in enumerate((FORWARD, BACKWARD)):
                 length = block.phases[index, phase]
-                matmul = matmul + block.matmul_seconds[index, row] * part[phase] / length
+                # A job that is down has a step without any work.
+                done = np.divide(part[phase], length, out=np.zeros_like(length), where=length > 0.0)
+                matmul = matmul + block.matmul_seconds[index, row] * done
             if block.gaps is not None:
                 gaps = gaps + block.gaps[index] * part[FORWARD] / block.phases[index, FORWARD]
     resident = accrued

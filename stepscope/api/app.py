@@ -16,7 +16,7 @@ from stepscope.api.guard import Guard
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
 from stepscope.api.newline import Newline
-from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, scenarios, state, straggler
+from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, remedies, scenarios, state, straggler
 from stepscope.api.stream import EventHub
 
 ROUTERS = (
@@ -25,6 +25,7 @@ ROUTERS = (
     job.router,
     state.router,
     straggler.router,
+    remedies.router,
     scenarios.router,
     events.router,
     events.stream_router,

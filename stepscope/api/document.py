@@ -9,7 +9,7 @@ from fastapi import APIRouter, FastAPI, Request
 from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
-from stepscope.api import scenario_schema, schema
+from stepscope.api import remedy_schema, scenario_schema, schema
 from stepscope.api.guard import SAFE_METHODS, is_secret
 from stepscope.api.problems import MEDIA_TYPE
 
@@ -22,6 +22,7 @@ _REF_422 = "#/components/schemas/HTTPValidationError"
 _TAGS = {
     "faults": "Break the job, and put it right again.",
     "job": "What runs.",
+    "remedies": "What to do about it.",
     "scenarios": "Scripted incidents.",
     "state": "How it does.",
     "events": "What happened.",
@@ -51,7 +52,7 @@ def document(app: FastAPI) -> Json:
         separate_input_output_schemas=True,
     )
     components: Json = found["components"]
-    components["schemas"].update(schema.components() | scenario_schema.components())
+    components["schemas"].update(schema.components() | scenario_schema.components() | remedy_schema.components())
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
     components["schemas"] = dict(sorted(components["schemas"].items()))
@@ -64,6 +65,7 @@ def document(app: FastAPI) -> Json:
     named["put"]["requestBody"] = unnamed["post"]["requestBody"] = _body("FaultWrite", schema.EXAMPLES)
     named["patch"]["requestBody"] = _body("FaultChange", schema.CHANGES)
     found["paths"]["/v1/playbacks"]["post"]["requestBody"] = _body("PlaybackWrite", scenario_schema.EXAMPLES)
+    found["paths"]["/v1/remedies"]["post"]["requestBody"] = _body("RemedyWrite", remedy_schema.EXAMPLES)
     return found
 
 

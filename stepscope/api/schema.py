@@ -100,7 +100,7 @@ def _fault_of(kind: Kind) -> Json:
         "params": params_schema(kind),
         "target": {
             "description": "Whom it hits; left out or null, the kind's default.",
-            "oneOf": [{"type": "null"}, *(_target(mode) for mode in kind.target_modes)],
+            "oneOf": [{"type": "null"}, *(target_schema(mode) for mode in kind.target_modes)],
         },
         "open_ended": {"type": "boolean", "default": False, "description": "Lasts until it is cleared."},
         "shape": {"type": "string", "enum": list(SHAPES), "default": "linear", "description": _SHAPES},
@@ -162,7 +162,8 @@ def _number(limits: Range, *, kind: str) -> Json:
     return schema
 
 
-def _target(mode: Mode) -> Json:
+def target_schema(mode: Mode) -> Json:
+    """A target of one mode."""
     indices: Json = {
         "type": "array",
         "items": {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER},

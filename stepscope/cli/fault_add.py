@@ -113,7 +113,12 @@ def _next_step(name: str, fault: Mapping[str, Any]) -> str:
 
 
 def _preview(answer: Mapping[str, Any]) -> str:
-    predicted = answer["predicted"]
+    effect = predicted(answer["predicted"], heading="predicted, at its full intensity")
+    return f"{fault_line(answer['fault'])}\nnothing was applied (dry run)\n{effect}"
+
+
+def predicted(found: Mapping[str, Any], *, heading: str) -> str:
+    """The prediction of a dry run as a table."""
     shown = (
         ("step", "step_seconds", duration),
         ("MFU", "mfu", share),
@@ -121,11 +126,9 @@ def _preview(answer: Mapping[str, Any]) -> str:
         ("tokens/s", "tokens_per_second", quantity),
     )
     rows = [
-        (title, show(predicted[key]["before"]), show(predicted[key]["after"]))
-        for title, key, show in shown
-        if key in predicted
+        (title, show(found[key]["before"]), show(found[key]["after"])) for title, key, show in shown if key in found
     ]
-    effect = table(("predicted, at its full intensity", "now", "with it"), rows, right=" >>", indent="  ")
-    if predicted.get("stands_still"):
+    effect = table((heading, "now", "with it"), rows, right=" >>", indent="  ")
+    if found.get("stands_still"):
         effect += "\n  no step ends any more: the time of the step is that for which it was followed"
-    return f"{fault_line(answer['fault'])}\nnothing was applied (dry run)\n{effect}"
+    return effect

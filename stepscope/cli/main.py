@@ -17,6 +17,7 @@ from stepscope.cli import (
     lab,
     nccl_test,
     presets,
+    remedy,
     scenario,
     simulate,
     status,
@@ -31,7 +32,8 @@ def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
     for module in (
-        lab, export, simulate, fault, scenario, job, straggler, nccl_test, presets, health, doctor, status, chaos,
+        lab, export, simulate, fault, remedy, scenario, job, straggler, nccl_test, presets, health, doctor,
+        status, chaos,
     ):  # fmt: skip
         module.add(commands)
     return parser

@@ -9,6 +9,7 @@ from typing import Any
 
 import schemathesis
 
+from faults.remedy_registry import remedies
 from faults.spec import LIMITS
 from stepscope.api.idempotency import PATTERN
 
@@ -18,6 +19,8 @@ RANKS = 4
 LARGE = ("fleet-131072", "llama3-405b-16k")
 """Starting them costs seconds, for nothing that a small one would not show."""
 UNSHOWN = ("network_tail_latency",)
+
+UNDONE = tuple(name for name, remedy in remedies().items() if remedy.needs)
 
 
 @schemathesis.hook
@@ -76,7 +79,7 @@ def _can_be_stretched(moment: Mapping[str, Any], speed: Any) -> bool:
 def _is_on_the_job(body: Any) -> bool:
     if not isinstance(body, dict):
         return True
-    if body.get("kind") in UNSHOWN:
+    if body.get("kind") in UNSHOWN or body.get("remedy") in UNDONE:
         return False
     target = body.get("target")
     if not isinstance(target, dict):

@@ -35,7 +35,10 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "COMMAND"),
-        (("labb",), "lab, export, simulate, fault, scenario, job, straggler, nccl-test, presets, health, doctor"),
+        (
+            ("labb",),
+            "lab, export, simulate, fault, remedy, scenario, job, straggler, nccl-test, presets, health",
+        ),
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),
