@@ -9,6 +9,7 @@ from typing import Any
 
 import schemathesis
 
+from faults.registry import kinds
 from faults.remedy_registry import remedies
 from faults.spec import LIMITS
 from stepscope.api.idempotency import PATTERN
@@ -18,7 +19,7 @@ RANKS = 4
 """Of the smallest preset, which has one node and no network."""
 LARGE = ("fleet-131072", "llama3-405b-16k")
 """Starting them costs seconds, for nothing that a small one would not show."""
-UNSHOWN = ("network_tail_latency",)
+UNSHOWN = tuple(name for name, kind in kinds().items() if kind.needs)
 
 UNDONE = tuple(name for name, remedy in remedies().items() if remedy.needs)
 
