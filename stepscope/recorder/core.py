@@ -9,6 +9,7 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from stepscope.recorder.books import Books
 from stepscope.recorder.busy import Busy
@@ -55,6 +56,8 @@ class Core:
             tokens=settings.tokens_per_step,
             samples=settings.samples_per_step or 0,
         )
+        self.watched: weakref.WeakSet[Any] = weakref.WeakSet()
+        """Models and optimizers that have hooks: a second set would count twice."""
         self.queue: tuple[float, float] | None = None
         self._gpu = environment_claim(settings)
         self._device = device
@@ -97,7 +100,7 @@ class Core:
         """Values of the step that is open, or of the last one."""
         if not self.marks.closed:
             with self.books.lock:
-                self.learned.log(self.books.steps, values)
+                self.learned.log(self.marks.steps, values)
 
     def close(self) -> None:
         """The last report, and silence."""

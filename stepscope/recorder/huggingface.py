@@ -24,7 +24,6 @@ class HuggingFaceCallback:
         self._core = core
         self._marks = core.marks
         self._trainer = trainer
-        self._watched: set[int] = set()
         self._events: dict[str, Callable[..., None]] = {
             "on_train_begin": self._begins,
             "on_epoch_begin": self._waits,
@@ -54,13 +53,11 @@ class HuggingFaceCallback:
         self._core.look_for_device()
         self._marks.accumulate = 1  # a step of the Trainer is one, whatever it is made of
         model = getattr(self._trainer, "model_wrapped", None) or more.get("model")
-        if model is not None and id(model) not in self._watched:
-            self._watched.add(id(model))
+        if model is not None:
             watch_parts(self._core, model)
         optimizer = more.get("optimizer")
         optimizer = getattr(optimizer, "optimizer", optimizer)  # accelerate wraps it
-        if hasattr(optimizer, "register_step_post_hook") and id(optimizer) not in self._watched:
-            self._watched.add(id(optimizer))
+        if hasattr(optimizer, "register_step_post_hook"):
             watch_optimizer(optimizer, self._core)
 
     def _waits(self, control: Any, more: dict[str, Any]) -> None:

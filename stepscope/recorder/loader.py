@@ -24,7 +24,7 @@ class WatchedLoader:
         marks.batch_asked()
         batches = iter(self._loader)
         marks.beneath(STALL)
-        return _Batches(batches, self._core)
+        return WatchedBatches(batches, self._core)
 
     def __len__(self) -> int:
         return len(self._loader)
@@ -33,8 +33,10 @@ class WatchedLoader:
         return getattr(self._loader, name)
 
 
-class _Batches:
-    def __init__(self, batches: Iterator[Any], core: Core) -> None:
+class WatchedBatches:
+    """An iterator over batches; everything else is asked of the one that it wraps."""
+
+    def __init__(self, batches: Any, core: Core) -> None:
         self._batches = batches
         self._core = core
 

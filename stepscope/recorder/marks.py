@@ -37,6 +37,8 @@ class Marks:
         self.accumulate: int | None = None
         """Batches per step, for a loader that counts steps; None: as the optimizer steps, or 1 without one."""
         self.model_watched = self.optimizer_watched = False
+        self.steps = 0
+        """Steps that the script has done; the device may be behind."""
         self._books = books
         self._tokens, self._samples = tokens, samples
         self._thread = 0
@@ -173,6 +175,7 @@ class Marks:
         self._end(entry, None, None)
 
     def _end(self, entry: _StepEnd, tokens: int | None, samples: int | None) -> None:
+        self.steps += 1
         self.timeline.mark(
             entry, self._tokens if tokens is None else tokens, self._samples if samples is None else samples
         )

@@ -6,7 +6,8 @@ ends when the gradients are there; what is done with them before the update, cli
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from stepscope.recorder.books import BACKWARD, FORWARD
@@ -14,6 +15,26 @@ from stepscope.recorder.core import Core
 
 _DEEPEST = 3
 _MOST = 64
+
+
+class Hook:
+    """A hook that changes nothing, never raises, and is left behind when its model is copied or pickled."""
+
+    __slots__ = ("_core", "_sees")
+
+    def __init__(self, sees: Callable[..., None], core: Core) -> None:
+        self._sees = sees
+        self._core = core
+
+    def __call__(self, *told: Any) -> None:
+        try:
+            self._sees(*told)
+        except Exception as error:
+            self._core.trouble.note("hook", error)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Something that takes anything and does nothing, also where stepscope is not installed.
+        return getattr, (nullcontext(), "__exit__")
 
 
 class Backward:
@@ -59,45 +80,30 @@ def watch_model(model: Any, core: Core, backward: Backward, torch: Any) -> None:
     """Hooks on the root of a model. Evaluation, where no gradient is kept, is not a forward pass of training."""
 
     def before(*_: Any) -> None:
-        try:
-            if torch.is_grad_enabled():
-                backward.forget()
-                core.marks.beneath(FORWARD)
-        except Exception as error:
-            core.trouble.note("forward hook", error)
+        if torch.is_grad_enabled():
+            backward.forget()
+            core.marks.beneath(FORWARD)
 
     def after(module: Any, inputs: Any, output: Any) -> None:
-        try:
-            if torch.is_grad_enabled():
-                for tensor in _tensors(output, torch):
-                    if tensor.requires_grad:
-                        tensor.register_hook(begins)
-        except Exception as error:
-            core.trouble.note("forward hook", error)
+        if torch.is_grad_enabled():
+            for tensor in _tensors(output, torch):
+                if tensor.requires_grad:
+                    tensor.register_hook(begins)
 
-    def begins(_: Any) -> None:
-        try:
-            backward.begins()
-        except Exception as error:
-            core.trouble.note("backward hook", error)
-
-    model.register_forward_pre_hook(before)
-    model.register_forward_hook(after)
+    begins = Hook(lambda gradient: backward.begins(), core)
+    model.register_forward_pre_hook(Hook(before, core))
+    model.register_forward_hook(Hook(after, core))
     core.marks.model_watched = True
 
 
 def watch_optimizer(optimizer: Any, core: Core) -> None:
     """Hooks on the steps of an optimizer."""
+    if optimizer in core.watched:
+        return
+    core.watched.add(optimizer)
     marks = core.marks
-
-    def begins(*_: Any) -> None:
-        marks.optimizer_begins()
-
-    def ends(*_: Any) -> None:
-        marks.optimizer_ends()
-
-    optimizer.register_step_pre_hook(begins)
-    optimizer.register_step_post_hook(ends)
+    optimizer.register_step_pre_hook(Hook(lambda *_: marks.optimizer_begins(), core))
+    optimizer.register_step_post_hook(Hook(lambda *_: marks.optimizer_ends(), core))
     marks.optimizer_watched = True
 
 

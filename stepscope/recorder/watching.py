@@ -8,7 +8,7 @@ from typing import Any
 
 from stepscope.recorder.core import Core
 from stepscope.recorder.ddp import watch_ddp
-from stepscope.recorder.loader import WatchedLoader
+from stepscope.recorder.loader import WatchedBatches, WatchedLoader
 from stepscope.recorder.model import Backward, watch_model, watch_optimizer
 from stepscope.recorder.settings import whole
 
@@ -19,13 +19,13 @@ def watch(core: Core, things: Sequence[Any], *, accumulate: int | None) -> Any:
     return watched[0] if len(watched) == 1 else watched
 
 
-def wrap_loader(core: Core, loader: Iterable[Any], *, accumulate: int | None) -> WatchedLoader:
-    """A loader whose waits are seen."""
+def wrap_loader(core: Core, loader: Iterable[Any], *, accumulate: int | None) -> WatchedLoader | WatchedBatches:
+    """A loader, or an iterator, whose waits are seen."""
     if not hasattr(loader, "__iter__"):
         raise ValueError(f"loader: {type(loader).__name__} cannot be iterated")
     if accumulate is not None:
         core.marks.accumulate = whole("accumulate", accumulate, least=1)
-    return WatchedLoader(loader, core)
+    return WatchedBatches(loader, core) if hasattr(loader, "__next__") else WatchedLoader(loader, core)
 
 
 def watch_parts(core: Core, model: Any, *, hook: Callable[[Any, Any], Any] | None = None, state: Any = None) -> None:
@@ -33,6 +33,9 @@ def watch_parts(core: Core, model: Any, *, hook: Callable[[Any, Any], Any] | Non
     torch = sys.modules.get("torch")
     if torch is None or not hasattr(model, "register_forward_pre_hook"):
         raise ValueError(f"model: {type(model).__name__} is not a torch.nn.Module")
+    if model in core.watched:
+        return
+    core.watched.add(model)
     backward = Backward(core, torch)
     watch_model(model, core, backward, torch)
     if _is_ddp(model):

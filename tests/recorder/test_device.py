@@ -154,6 +154,16 @@ def test_a_logged_tensor_is_read_when_it_has_arrived(gpu: tuple[Bench, FakeCuda]
     assert (report["nonfinite_steps"], report["skipped_steps"], report["grad_norm_spikes"]) == (1, 1, 1)
 
 
+def test_steps_that_the_device_has_not_done_yet_are_told_apart(gpu: tuple[Bench, FakeCuda]) -> None:
+    bench, cuda = gpu
+    for _ in range(3):
+        with bench.rec.step():
+            cuda.launch(1.0)
+            bench.rec.log(loss=FakeTensor(math.nan))
+    bench.clock.turn(10.0)
+    assert bench.report()["nonfinite_steps"] == 3
+
+
 def test_a_tensor_that_is_no_number_is_left_out(gpu: tuple[Bench, FakeCuda], caplog: pytest.LogCaptureFixture) -> None:
     bench, _ = gpu
     for _ in range(3):

@@ -119,6 +119,7 @@ def test_a_calendar_set_back_hides_the_last_step_once_and_breaks_nothing(bench: 
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")  # that it is dangerous is the point
 def test_a_forked_child_neither_reports_nor_hangs(bench: Bench) -> None:
     """As a worker of a DataLoader does: the lock is held by a thread that the child does not have."""
     with bench.rec.step():

@@ -85,6 +85,12 @@ def test_a_batch_fetched_inside_a_step_is_a_wait_of_it(bench: Bench) -> None:
     assert (report["steps"], report["step_seconds"]["sum"]) == (2, pytest.approx(3.0))
 
 
+def test_an_iterator_stays_one(bench: Bench) -> None:
+    batches: Any = bench.rec.wrap_loader(iter(Loader(bench.clock, 2)))
+    assert [next(batches), *batches] == [0, 1]
+    assert bench.report()["phases"]["data_wait"] == pytest.approx(2.0)
+
+
 def test_a_fetch_inside_a_phase_of_the_script_is_what_the_script_says(bench: Bench) -> None:
     batches = iter(bench.rec.wrap_loader(Loader(bench.clock, 2)))
     with bench.rec.step(), bench.rec.phase("h2d"):

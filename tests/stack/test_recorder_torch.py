@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import runpy
 import threading
 from collections.abc import Iterator
@@ -198,6 +199,7 @@ def test_what_is_left_of_the_collectives_after_computing_is_exposed(
     assert phases == pytest.approx({"collective": 3.0, **after})
 
 
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
 def test_the_queue_of_a_real_loader_is_seen_and_its_workers_are_silent(torch: Any, bench: Bench) -> None:
     class Recorded(torch.utils.data.Dataset):
         def __len__(self) -> int:
@@ -215,6 +217,29 @@ def test_the_queue_of_a_real_loader_is_seen_and_its_workers_are_silent(torch: An
     assert 0.0 <= report["queue_batches"] <= 4.0
     assert report["steps"] == 6, "one per batch, and none of the workers'"
     assert "loss" not in report
+
+
+def test_a_watched_model_can_be_copied_and_saved_without_its_hooks(torch: Any, bench: Bench, tmp_path: Path) -> None:
+    model = bench.rec.watch(torch.nn.Linear(4, 4))
+    torch.save(model, tmp_path / "model.pt")
+    twins = [copy.deepcopy(model), torch.load(tmp_path / "model.pt", weights_only=False)]
+    with bench.rec.step():
+        for twin in twins:
+            twin(torch.ones(2, 4)).sum().backward()
+            bench.clock.turn(1.0)
+    phases = {name: spent for name, spent in bench.report()["phases"].items() if spent}
+    assert phases == pytest.approx({"stall": 2.0})
+
+
+def test_a_model_that_is_watched_twice_is_seen_once(
+    torch: Any, group: Any, bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    from torch.nn.parallel import DistributedDataParallel
+
+    model = DistributedDataParallel(torch.nn.Linear(8, 1))
+    hooks = [len(bench.rec.watch(model)._forward_pre_hooks) for _ in range(2)]
+    assert hooks == [1, 1]
+    assert not caplog.records
 
 
 def test_the_examples_flops_are_those_that_torch_counts(torch: Any) -> None:
