@@ -35,7 +35,7 @@ class Chooser:
         self._asked = frozenset(asked)
         self._auto = auto
         self._found: set[str] = set()
-        self._told: dict[str, Choice] = {}
+        self._told: dict[str, str] = {}
 
     def asked(self, source: str) -> bool:
         """Whether this source is used whatever happens."""
@@ -45,10 +45,11 @@ class Chooser:
         """One choice for each source. Changes go to the log."""
         choices = tuple(self._choose(state) for state in states)
         for choice in choices:
-            before = self._told.get(choice.source)
-            if choice.reason != STARTING and (before is None or before.words != choice.words):
+            # Of what is not used the reason is news; what exactly an attempt met may differ each time.
+            news = choice.words if choice.chosen else choice.reason
+            if choice.reason != STARTING and self._told.get(choice.source) != news:
                 _log.info("%s: %s", choice.source, choice.words)
-                self._told[choice.source] = choice
+                self._told[choice.source] = news
         return choices
 
     def _choose(self, state: State) -> Choice:

@@ -107,7 +107,8 @@ def _url(key: str, value: str) -> str:
     except ValueError:
         good = False
     if not good or not value.isprintable() or " " in value:
-        raise SettingsError(f"{key}: {value!r} is not an address of a dcgm-exporter, such as {DEFAULT_DCGM_URL}")
+        # It may hold a password.
+        raise SettingsError(f"{key}: is not an address of a dcgm-exporter, such as {DEFAULT_DCGM_URL}")
     return value
 
 
