@@ -51,8 +51,18 @@ class Measured:
     """Whether time was up before all the steps had ended. There is one all the same, if only the running one."""
 
 
-def measure(run: Run, *, steps: int, progress: Progress | None = None, most_ticks: float = math.inf) -> Measured:
-    """Advance until `steps` more steps have ended, and measure exactly those: fewer when that takes `most_ticks`."""
+def measure(
+    run: Run,
+    *,
+    steps: int,
+    progress: Progress | None = None,
+    most_ticks: float = math.inf,
+    most_standing_seconds: float = _MOST_STANDING_SECONDS,
+) -> Measured:
+    """Advance until `steps` more steps have ended, and measure exactly those.
+
+    They are fewer when that takes `most_ticks`, or when the run stands still for so long.
+    """
     measured, ticks = Measured(), 0
     sums = {name: np.zeros(run.spec.ranks) for name in _DEVICE_FIELDS}
     while len(measured.step_seconds) < steps and not measured.cut_short:
@@ -65,7 +75,7 @@ def measure(run: Run, *, steps: int, progress: Progress | None = None, most_tick
             measured.phase_seconds = measured.phase_seconds + block.phases[0]
             measured.losses.append(learned.values.loss)
             measured.grad_norms.append(learned.values.grad_norm)
-        patience_over = ticks >= most_ticks or (run.stands_still and run.running_step_seconds > _MOST_STANDING_SECONDS)
+        patience_over = ticks >= most_ticks or (run.stands_still and run.running_step_seconds > most_standing_seconds)
         measured.cut_short = patience_over and len(measured.step_seconds) < steps
         if progress is not None:
             progress(len(measured.step_seconds), steps)

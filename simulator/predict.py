@@ -33,6 +33,9 @@ _MOST_TICKS, _FEWEST_TICKS = 6_000, 60
 _RANK_TICKS = 6_000_000
 """And the end of all patience, in ranks × ticks: a step may take dozens of times as long as a healthy one."""
 
+_MOST_STANDING_SECONDS = 20.0
+"""A step that never ends will not, since no fault here has a schedule."""
+
 _WARM_UP_SHARE = 5
 """One part of so many is warm-up. Boards start at the edge at which clocks fall, so that little is needed."""
 
@@ -53,7 +56,7 @@ class Prediction:
     """Whether fewer steps were followed than a mean should have: they take too long, or a cycle has too many."""
 
     stands_still: bool
-    """Whether no step ends any more; the time of the step is then that for which it was followed."""
+    """Whether no step ends any more: nothing is trained then, and the time of the step is how long it was followed."""
 
     step_seconds: Change
     mfu: Change
@@ -96,7 +99,7 @@ def compare(spec: JobSpec, before: Course, after: Course, *, seed: int) -> Predi
     hot = [run.heat() for run in runs]
     follow = _over_minutes if any(hot) else partial(_over_steps, cycle=cycle)
     then, now = follow(runs[0]), follow(runs[1])
-    rates = [spec.tokens_per_step / found.step_seconds for found in (then, now)]
+    rates = [0.0 if found.stands_still else spec.tokens_per_step / found.step_seconds for found in (then, now)]
     peak = spec.ranks * spec.peak_flops_per_rank
     mfus = [mfu(rate, flops_per_token=spec.flops_per_token, peak_flops_per_second=peak) for rate in rates]
     return Prediction(
@@ -143,8 +146,10 @@ def _over_steps(run: Run, *, cycle: int) -> _Steady:
     most = wanted if wanted <= _MOST_CYCLE_STEPS else _MOST_STEPS
     steps = max(_FEWEST_STEPS, min(most, affordable))
     patience = _patience(run)
-    measure(run, steps=min(_WARM_UP_STEPS, steps), most_ticks=patience // 2)
-    measured = measure(run, steps=steps, most_ticks=patience - run.seconds)
+    warm_up = min(_WARM_UP_STEPS, steps)
+    measure(run, steps=warm_up, most_ticks=patience // 2, most_standing_seconds=_MOST_STANDING_SECONDS)
+    most_ticks = patience - run.seconds
+    measured = measure(run, steps=steps, most_ticks=most_ticks, most_standing_seconds=_MOST_STANDING_SECONDS)
     return _Steady(
         measured.cut_short or steps < cycle,
         run.stands_still,

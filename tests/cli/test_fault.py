@@ -101,7 +101,10 @@ def test_the_compact_form(lab: Command) -> None:
 def test_dry_run(lab: Command) -> None:
     answer = answered(lab, "add", "maybe", "straggler", "--rank", "2", "--dry-run")
     assert answer["predicted"]["mfu"]["after"] < answer["predicted"]["mfu"]["before"]
+    stopped = lab("fault", "add", "maybe", "hang", "--dry-run").out
+    assert "no step ends any more" in stopped
     out = lab("fault", "add", "maybe", "straggler", "--rank", "2", "--dry-run").out
+    assert "no step ends any more" not in out
     assert "nothing was applied (dry run)" in out
     assert "GPU utilization" in out
     assert lab("fault", "show", "maybe").status == 2

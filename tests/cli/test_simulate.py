@@ -97,6 +97,7 @@ def test_for_people(stepscope: Command) -> None:
         (("--fault", "straggler:nodes=1"), "nodes: nodes of this job go from 0 to 0"),
         (("--fault", "straggler:count=9"), "count: must be at most 4"),
         (("--fault", "straggler:intensity=severer"), "intensity: must be"),
+        (("--fault", "hang"), "--steps: the job stands still for more than 900 simulated seconds after 0 of the 1000"),
     ],
 )
 def test_wrong_input(stepscope: Command, words: tuple[str, ...], said: str) -> None:

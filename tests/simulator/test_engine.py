@@ -336,3 +336,30 @@ def test_readers_do_not_wait_for_a_second_that_is_computed(monkeypatch: pytest.M
     before = stage.tick
     stage.turn(1.0)
     assert [now.tick for now in seen if now is not None] == [before]
+
+
+def test_what_the_drivers_say_is_in_the_log_when_it_is_said() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    stage.engine.put_fault("gone", parse_fault("gpu_lost:ranks=1"))
+    stage.turn(1.0)
+    said = [entry for entry in stage.engine.journal.after(0) if entry.event == "kernel_log"]
+    assert [entry.detail for entry in said] == [
+        "node-00 kernel: NVRM: Xid (PCI:0000:2A:00): 79, GPU has fallen off the bus"
+    ]
+    assert said[0].kind is None, "it does not name the fault"
+    stage.turn(5.0)
+    assert len([entry for entry in stage.engine.journal.after(0) if entry.event == "kernel_log"]) == 1
+
+
+def test_a_reset_lets_a_job_that_stands_still_go_on() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    stage.engine.put_fault("stuck", parse_fault("hang:ranks=1"))
+    stage.turn(5.0)
+    before = stage.tick.counters.steps
+    stage.turn(5.0)
+    assert stage.tick.counters.steps == before
+    stage.engine.reset()
+    stage.turn(2.0)
+    assert stage.tick.counters.steps > before

@@ -86,7 +86,7 @@ class Prediction(Shape):
     cut_short: bool
     """Whether steps take so long that few were followed: the numbers are rougher then."""
     stands_still: bool
-    """Whether no step would end any more; the time of a step is then that for which it was followed."""
+    """Whether no step would end any more. The time of a step is then how long it was followed."""
     step_seconds: Change
     mfu: Change
     gpu_util_percent: Change
