@@ -11,7 +11,7 @@ from stepscope.api.schema import target_schema
 Json = dict[str, object]
 
 EXAMPLES: Json = {
-    "buffers": {"summary": "Larger buffers", "value": {"remedy": "NCCL_BUFFSIZE", "value": 4_194_304}},
+    "workers": {"summary": "More workers", "value": {"remedy": "num_workers", "value": 16}},
     "spare": {"summary": "A spare node", "value": {"remedy": "cordon_node", "target": {"mode": "nodes", "value": [0]}}},
 }
 
