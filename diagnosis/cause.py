@@ -25,6 +25,8 @@ class Case:
     """The best stretch of the same run before it, of the same length; None when there is none."""
     pieces: tuple[Window, ...]
     """The stretch cut into the intervals between its scrapes, those of them in which a step ended."""
+    long: Window
+    """Three stretches up to the same end, or all there is: for what comes once in many steps."""
     history: Series
     """Every sample there is, up to the end of `now`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,6 +15,8 @@ from diagnosis.registry import causes
 from diagnosis.series import Series
 from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
 from diagnosis.window import Window, middle
+
+_STEPS = "training_steps_total"
 
 
 def diagnose(
@@ -52,7 +54,8 @@ def _case(series: Series, *, at: float | None, window_seconds: float) -> Case:
     end = float(series.times[-1]) if at is None and len(series.times) else (at or 0.0)
     history = series.part(-np.inf, end)
     now = Window(history.part(end - window_seconds, end))
-    return Case(now, _best_before(history, now), tuple(_pieces(now)), history)
+    long = Window(history.part(end - limit.LONG_WINDOWS * window_seconds, end))
+    return Case(now, _best_before(history, now), tuple(_pieces(now)), long, history)
 
 
 def _pieces(window: Window) -> list[Window]:
@@ -63,18 +66,41 @@ def _pieces(window: Window) -> list[Window]:
     return [piece for piece in cut if piece.steps > 0]
 
 
+def better_times(series: Series, *, window_seconds: float) -> tuple[float, float] | None:
+    """First and last scrape of the stretch before the window with which it is compared.
+
+    Needs nothing but the series of which a run has one, so that a feeder can ask for the ranks of just that stretch.
+    """
+    end = float(series.times[-1])
+    now = Window(series.part(end - window_seconds, end))
+    best = _earliest_good(_stretches(series, now), lambda window: window.step_seconds)
+    return None if best is None else (float(best.series.times[0]), float(best.series.times[-1]))
+
+
 def _best_before(history: Series, now: Window) -> Window | None:
-    """The stretch of the same number of scrapes before `now` with the shortest steps, of those with enough of them."""
+    """The good stretch before `now`, of those in which ranks were seen."""
+    seen = [window for window in _stretches(history, now) if np.isfinite(window.rank_steps).any()]
+    return _earliest_good(seen, _quiet)
+
+
+def _earliest_good(windows: Sequence[Window], length: Callable[[Window], float]) -> Window | None:
+    """The earliest with steps as short as the shortest: what costs no time yet has set in after it."""
+    if not windows:
+        return None
+    shortest = min(map(length, windows))
+    good = [window for window in windows if length(window) <= (1.0 + limit.STEP_SAME) * shortest]
+    return min(good, key=lambda window: float(window.series.times[0]))
+
+
+def _stretches(history: Series, now: Window) -> list[Window]:
+    """Stretches of as many scrapes as `now` has, or of all there are, that end before it and saw enough steps."""
     before = len(history.times) - now.scrapes
     length = min(now.scrapes, before + 1)
-    if length < 2 or now.scrapes < 2:
-        return None
-    candidates = [
-        Window(history.at(np.arange(first, first + length)))
-        for first in range(max(0, before + 1 - length), -1, -max(1, length // 2))
-    ]
-    usable = [window for window in candidates if window.steps >= limit.LEAST_STEPS]
-    return min(usable, key=lambda window: _quiet(window), default=None)
+    if length < limit.LEAST_SCRAPES or now.scrapes < limit.LEAST_SCRAPES:
+        return []
+    firsts = range(before + 1 - length, -1, -max(1, length // 2))
+    cut = [Window(history.at(np.arange(first, first + length))) for first in firsts]
+    return [window for window in cut if window.steps >= limit.LEAST_STEPS]
 
 
 def _quiet(window: Window) -> float:
@@ -86,8 +112,9 @@ def _quiet(window: Window) -> float:
 def _too_thin(case: Case) -> str:
     """Why the window does not bear a verdict; empty when it does."""
     now = case.now
-    if now.scrapes < limit.LEAST_SCRAPES:
-        return f"{now.scrapes} scrapes in the window, {limit.LEAST_SCRAPES} are the least that show a rate"
+    seen = np.isfinite(now.series.phase_seconds).any(axis=(1, 2)) | np.isfinite(now.series.single[_STEPS])
+    if seen.sum() < limit.LEAST_SCRAPES:
+        return f"{seen.sum()} scrapes in the window, {limit.LEAST_SCRAPES} are the least that show a rate"
     return ""
 
 
@@ -141,7 +168,7 @@ def _lasts(case: Case, finding: Finding) -> bool:
     pieces = case.pieces
     if len(pieces) < 2:
         return False
-    shown = [bool(cause.find(replace(case, now=piece, pieces=(piece,)))) for piece in pieces]
+    shown = [bool(cause.find(replace(case, now=piece, pieces=(piece,), long=piece))) for piece in pieces]
     if not any(shown):
         # Too small to be told in one interval: then it took all of them.
         return True

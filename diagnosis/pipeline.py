@@ -8,7 +8,7 @@ import numpy as np
 
 from diagnosis import thresholds as limit
 from diagnosis.cause import Case
-from diagnosis.compare import rise
+from diagnosis.lateness import lateness
 from diagnosis.verdict import Stage
 from diagnosis.window import H2D, Window, low
 from simulator.observation import Floats
@@ -37,9 +37,10 @@ def _stage(
 
 
 def _input(case: Case) -> Stage:
-    now = case.now
-    usual = 0.0 if case.before is None else case.before.input_late
-    late = rise(case, now.input_late, usual) / now.step_seconds if now.step_seconds > 0 else math.nan
+    step = case.step_seconds
+    known = step > 0 and np.isfinite(case.now.data_wait).any()
+    found = lateness(case, least=0.0)
+    late = (found.seconds / step if found else 0.0) if known else math.nan
     threshold = limit.INPUT_RISE if case.before is not None else limit.INPUT_BOUND
     return _stage(
         "storage and data loader", "cost of late batches", late, threshold,

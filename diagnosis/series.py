@@ -59,6 +59,7 @@ RUN_FAMILIES = (
     "training_peak_flops_per_second",
     "training_loss",
     "training_grad_norm",
+    "training_learning_rate",
     "training_loss_scale",
     "training_nonfinite_steps_total",
     "training_skipped_steps_total",

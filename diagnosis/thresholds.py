@@ -144,8 +144,8 @@ INPUT_RISE = 0.02
 QUEUE_DRAINED = 0.80
 """Fill of a loader's queue, of its earlier one, below which it cannot keep up: a queue that does stays full."""
 
-TRANSFER_SLOWER = 1.12
-"""Time of the transfer itself in collectives against the better window: healthy ones vary by 2 %."""
+TRANSFER_SLOWER = 1.025
+"""Time of the transfer itself in collectives against the better window: means over a minute vary by a percent."""
 
 TRANSFER_CV_TAIL = 0.04
 """Spread from step to step of the collectives' time above which a latency tail is at work, and no setting: settings
@@ -160,7 +160,7 @@ LATE_AT_ONCE_TAIL = 1.8
 LEAST_STEPS_TO_BLAME = 6
 """Steps that must show the same ranks late before they are named."""
 
-LINK_SHARE_LOW = 0.95
+LINK_SHARE_LOW = 0.97
 """Bytes of an interface over the median of its node's below which its link is slow: rings use all alike."""
 
 SPIKES_CERTAIN = 3
@@ -177,3 +177,83 @@ STAGED_RATIO_HIGH = 1.15
 
 XIDS_OF_PROGRAMS = (13, 31, 43, 45)
 """XID codes that a program brings about by itself (NVIDIA's catalogue of XID errors): the board is well."""
+
+LEAST_STEPS_OF_FILE = 5
+"""Steps of a file with fewer of which nobody is named: a habit takes repetition."""
+
+SLOWDOWN_WORTH_NAMING = 1.1
+"""S from which on a job counts as straggling, as in the study of ByteDance's jobs (arXiv 2505.05713)."""
+
+STAGE_EXCESS_HIGH = 0.10
+"""Compute of a pipeline stage over the median of the others, on every one of its ranks, that is an imbalance."""
+
+SHARE_EXPLAINED = 0.5
+"""Share of a slow-down that goes with a cause before the cause is named for it."""
+
+SHARE_OF_STEPS = 0.7
+"""Share of the steps in which a rank must be slow to be slow by habit."""
+
+LONG_WINDOWS = 3.0
+"""How many windows back what comes once in many steps is looked for."""
+
+WAIT_RISE = 0.012
+"""Rise of the waiting of the rank that waits least, as a share of the step, which no rank, batch or transfer explains:
+in a healthy job it moves by a few tenths of a percent."""
+
+UTIL_DIP_PERCENT = 98.0
+"""GPU utilization of one second below which a GPU was idle for a moment; spinning in a collective reads 100."""
+
+PAUSE_COMPUTE_SHARE = 0.15
+"""Growth of the mean compute over that of the waiting above which time was added, and not only dealt out unevenly."""
+
+CHECKPOINT_SHARE_HIGH = 0.04
+"""Share of wall clock in checkpoints: a job that saves every half an hour for a minute spends 3 %."""
+
+CHECKPOINT_SECONDS_HIGH = 10.0
+"""Length of one checkpoint that counts although it is alone: asynchronous writers block for a few seconds."""
+
+LONG_STEP_SHARE = 0.3
+"""Share of the steps up to which the longer ones are the exception."""
+
+LEARNING_RATE_DROP = 0.9
+"""Learning rate over that of a few minutes ago below which it was cut: schedules move by less than a percent."""
+
+SKIPPED_STEPS_HIGH = 3.0
+"""Steps skipped for an overflow within a window; a healthy fp16 job skips one in a thousand or two."""
+
+LOSS_SCALE_DROP = 0.25
+"""Loss scale over the earlier one at which it was halved twice at least: once is how the scale is found."""
+
+PHASE_HUNG = 0.9
+"""Share of wall clock that a rank waits or stalls while a job stands still."""
+
+RING_HOP_SECONDS = 2.5e-6
+"""Latency of one hop of a ring, of which an all-reduce over N ranks takes 2 (N - 1): fit of published nccl-tests."""
+
+LEAST_COLLECTIVE_SECONDS = 1e-4
+"""What one collective between nodes takes at least: its latency alone."""
+
+RING_SHARE = 0.45
+"""Part of what a ring would add from which a forced algorithm explains slow transfers better than small buffers do: it
+is forced on all collectives as a rule."""
+
+ALL_REDUCE_DOUBLING_SECONDS = 62e-6
+"""What each doubling of the nodes adds to the latency of an all-reduce under NCCL's own choice: the same fit."""
+
+SECOND_CHOICE = 0.6
+"""Factor on the confidence of a cause when another one explains the same numbers better."""
+
+CPU_LATENESS = 0.55
+"""Lateness of one node's batches, in steps, above which its CPUs are a likelier reason than its mount."""
+
+SHARD_LATENESS = 0.3
+"""Lateness within a long step, in steps, that is the opening of a shard."""
+
+STEP_SAME = 0.015
+"""Difference of step times that is none: means over a minute of a large job vary by less."""
+
+EXPLAINED_WITHIN = 0.15
+"""Part of what late batches and slow ranks explain of the waiting by which their estimate may be off."""
+
+LEAST_STEPS_OF_PIECE = 8
+"""Steps between two scrapes of which a share says something."""

@@ -57,6 +57,7 @@ _SINGLE: dict[str, Callable[[Tick], float]] = {
     "training_peak_flops_per_second": lambda tick: tick.info.peak_flops_per_second,
     "training_loss": lambda tick: tick.learning.loss,
     "training_grad_norm": lambda tick: tick.learning.grad_norm,
+    "training_learning_rate": lambda tick: tick.learning.learning_rate,
     "training_loss_scale": lambda tick: tick.learning.loss_scale,
     "training_nonfinite_steps_total": lambda tick: tick.counters.nonfinite_steps,
     "training_skipped_steps_total": lambda tick: tick.counters.skipped_steps,
@@ -80,7 +81,8 @@ def series_of(ticks: Sequence[Tick]) -> Series:
         return {name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in table.items()}
 
     shape = (len(ticks), info.nodes)
-    times = np.array([tick.timestamp for tick in ticks])
+    # By the run's own seconds: its clock may have been set in between.
+    times = np.array([ticks[-1].timestamp - (ticks[-1].seconds - tick.seconds) for tick in ticks])
     return Series(
         run=info.run,
         gpu_model=info.gpu_model,

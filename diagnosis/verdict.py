@@ -21,13 +21,19 @@ class Culprit:
     """Hostnames."""
     gpus: tuple[str, ...] = ()
     """`hostname/gpu` of each rank, in the same order."""
+    stages: tuple[str, ...] = ()
+    """Stages of a pipeline, where `scope` is `stage`."""
+    workers: tuple[str, ...] = ()
+    """Data-parallel ranks, where `scope` is `worker`."""
 
     def describe(self) -> str:
         """In few words."""
         if self.scope == "node":
             return f"node {_few(self.nodes)}"
         if self.scope == "stage":
-            return "the last stage" if not self.ranks else f"stage {_few(self.ranks)}"
+            return f"stage {_few(self.stages)}"
+        if self.scope == "worker":
+            return f"dp_rank {_few(self.workers)} (rank {_few(self.ranks)})"
         plural = "s" if len(self.ranks) > 1 else ""
         where = f" (GPU{plural} {_few(self.gpus)})" if self.gpus else ""
         return f"{self.scope}{plural} {_few(self.ranks)}{where}"

@@ -70,10 +70,16 @@ class Window:
         )
 
     @cached_property
+    def step_counts(self) -> Floats:
+        """(B,) steps that ended, by the bucket of their duration."""
+        counts: Floats = np.diff(np.nan_to_num(increase(self.series.buckets)), prepend=0.0)
+        return counts
+
+    @cached_property
     def step_cv(self) -> float:
         """Spread of the step time over its mean, from the histogram: 0 when all steps fall into one bucket."""
-        counts = np.diff(increase(self.series.buckets), prepend=0.0)
-        if not np.nansum(counts) > 1:
+        counts = self.step_counts
+        if not counts.sum() > 1:
             return float("nan")
         bounds = np.array([0.0, *STEP_SECONDS_BUCKETS, 2 * STEP_SECONDS_BUCKETS[-1]])
         middle = np.sqrt(np.maximum(bounds[:-1], bounds[1] / 2) * bounds[1:])
@@ -84,7 +90,7 @@ class Window:
     @cached_property
     def longest_step_seconds(self) -> float:
         """Lower edge of the highest bucket in which a step ended; NaN when none did."""
-        counts = np.diff(increase(self.series.buckets), prepend=0.0)
+        counts = self.step_counts
         used = np.flatnonzero(counts > 0)
         return float([0.0, *STEP_SECONDS_BUCKETS][used[-1]]) if len(used) else float("nan")
 

@@ -23,6 +23,14 @@ SEVERITIES: tuple[Severity, ...] = ("mild", "moderate", "severe")
 NO_INCIDENTS = frozenset({"none"})
 """Kinds that break nothing."""
 
+STANDSTILLS = frozenset({"hang", "pfc_storm", "gpu_lost", "ecc_error"})
+"""Kinds that may stop the job, which then shows nothing of any other cause: they come alone."""
+
+FEWEST_RANKS = {"nccl_algo": 256}
+"""Ranks below which a kind shows next to nothing: a ring's latency is then a percent of what collectives take."""
+HARMLESS_CHOICES = frozenset({("nccl_algo", "tree")})
+"""Choices of a parameter that cost nothing worth a name: many nodes bear a tree as well as NCCL's own choice."""
+
 DECOYS: tuple[FaultSpec, ...] = (
     FaultSpec("straggler", params={"slowdown": 1.05}, intensity=0.2, open_ended=True),
     FaultSpec("io_starvation", params={"mode": "tail", "lateness_steps": 0.01}, intensity=0.25, open_ended=True),
@@ -73,7 +81,11 @@ def random_incident(
     usable = [
         kind
         for name, kind in registry.kinds().items()
-        if name not in NO_INCIDENTS and (kinds is None or name in kinds) and not kind.unmet_needs(topology)
+        if name not in NO_INCIDENTS
+        and topology.ranks >= FEWEST_RANKS.get(name, 0)
+        and (causes == 1 or name not in STANDSTILLS)
+        and (kinds is None or name in kinds)
+        and not kind.unmet_needs(topology)
     ]
     if len(usable) < causes:
         raise ValueError(f"kinds: {causes} causes are asked for and {len(usable)} kinds fit this job")
@@ -88,7 +100,7 @@ def _cause(kind: Kind, severity: Severity, topology: Topology, rng: np.random.Ge
     params = kind.default_params()
     for param in kind.params:
         if param.choices:
-            params[param.name] = _choice(param.choices, topology, rng)
+            params[param.name] = _choice(kind.name, param.choices, topology, rng)
     return FaultSpec(
         kind.name,
         params=params,
@@ -99,9 +111,13 @@ def _cause(kind: Kind, severity: Severity, topology: Topology, rng: np.random.Ge
     )
 
 
-def _choice(choices: tuple[str, ...], topology: Topology, rng: np.random.Generator) -> ParamValue:
+def _choice(kind: str, choices: tuple[str, ...], topology: Topology, rng: np.random.Generator) -> ParamValue:
     # On one node, a node's trouble is everybody's.
-    left = [choice for choice in choices if choice != "node" or topology.nodes > 1]
+    left = [
+        choice
+        for choice in choices
+        if (choice != "node" or topology.nodes > 1) and (kind, choice) not in HARMLESS_CHOICES
+    ]
     return left[int(rng.integers(len(left)))]
 
 

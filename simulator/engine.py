@@ -28,6 +28,7 @@ from simulator.observation import Tick
 from simulator.predict import Prediction
 from simulator.presets import preset as preset_named
 from simulator.preview import question, remedy_question
+from simulator.recent import RecentTicks
 from simulator.run import TICK_SECONDS, Run, topology_of
 from simulator.snapshot import Snapshot, Started
 
@@ -58,6 +59,7 @@ class Engine:
         """Simulated seconds left out, in all, because the machine could not keep up."""
         self.journal = Journal(now=self._clock.time)
         self.history = History()
+        self._recent = RecentTicks()
         self._install(self._made(spec, seed=seed, run=run), began=self._clock.time(), due=self._clock.monotonic())
 
     # -- life ---------------------------------------------------------------------------------------------------
@@ -151,6 +153,11 @@ class Engine:
                 last_event=self.journal.last_seq,
                 failure=self.failure,
             )
+
+    def recent(self) -> list[Tick]:
+        """Ticks of the present run some seconds apart, as scrapes would have caught them, oldest first."""
+        with self._publishing:
+            return self._recent.ticks()
 
     def fault_event_counts(self) -> Mapping[tuple[str, str], int]:
         """Number of events by (kind, event) since the process began."""
@@ -299,6 +306,7 @@ class Engine:
             self._wall_offset = began - due
             self.failure = None
             self.history.clear()
+            self._recent.clear()
             self.journal.add_start(run, detail=f"preset {run.spec.preset}, seed {run.info.seed}")
             if tick is None:
                 run.shift_clock(self._began)
@@ -353,6 +361,7 @@ class Engine:
         before = last.counters.checkpoints if last is not None and last.info is tick.info else 0
         self._tick = tick
         self.history.add(sample)
+        self._recent.add(tick)
         if tick.counters.checkpoints > before:
             self.journal.add(self._run, "checkpoint", detail=f"checkpoint {tick.counters.checkpoints} of this run")
 

@@ -38,9 +38,13 @@ class GradientExplosion(Cause):
 
 
 def finite_spikes(window: Window) -> float:
-    """Steps whose norm spiked and still was a number; NaN when nobody counts."""
-    nonfinite = window.grown("training_nonfinite_steps_total")
-    return window.grown("training_grad_norm_spikes_total") - (nonfinite if nonfinite > 0 else 0.0)
+    """Steps whose norm spiked and still was a number; NaN when nobody counts.
+
+    Whether a norm that is no number counts as a spike is up to the source: with fewer spikes than such steps it does
+    not.
+    """
+    spikes, nonfinite = window.grown("training_grad_norm_spikes_total"), window.grown("training_nonfinite_steps_total")
+    return spikes - nonfinite if spikes >= nonfinite > 0 else spikes
 
 
 CAUSES = (GradientExplosion(),)

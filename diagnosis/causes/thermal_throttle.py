@@ -72,6 +72,8 @@ def _hot(case: Case) -> NDArray[np.int64]:
             hot = per_watt > limit.KELVIN_PER_WATT_HIGH * middle(per_watt)
         else:
             rise = now - case.before.gpu("DCGM_FI_DEV_GPU_TEMP")
+            # A job that has just begun warms all of its boards.
+            rise = rise - max(0.0, middle(rise))
             same = power < limit.POWER_SAME * case.before.gpu("DCGM_FI_DEV_POWER_USAGE")
             hot = (rise > limit.HOTTER_CELSIUS) & same
     return np.flatnonzero(hot)

@@ -16,7 +16,20 @@ from stepscope.api.guard import Guard
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
 from stepscope.api.newline import Newline
-from stepscope.api.routes import events, faults, job, kinds, metrics, ops, page, remedies, scenarios, state, straggler
+from stepscope.api.routes import (
+    diagnosis,
+    events,
+    faults,
+    job,
+    kinds,
+    metrics,
+    ops,
+    page,
+    remedies,
+    scenarios,
+    state,
+    straggler,
+)
 from stepscope.api.stream import EventHub
 
 ROUTERS = (
@@ -26,6 +39,7 @@ ROUTERS = (
     state.router,
     straggler.router,
     remedies.router,
+    diagnosis.router,
     scenarios.router,
     events.router,
     events.stream_router,

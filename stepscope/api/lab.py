@@ -12,6 +12,7 @@ from simulator.engine import Engine
 from simulator.observation import Tick
 from simulator.snapshot import Snapshot
 from stepscope.api.calculator import Calculator
+from stepscope.api.diagnoses import Diagnoses
 from stepscope.api.dry_runs import DryRuns
 from stepscope.api.idempotency import Answers
 from stepscope.api.models.faults import FaultView
@@ -30,6 +31,7 @@ class Lab:
     settings: Settings
     reference: Reference = field(default_factory=Reference)
     calculator: Calculator = field(default_factory=Calculator)
+    diagnoses: Diagnoses = field(default_factory=Diagnoses)
     dry_runs: DryRuns = field(default_factory=DryRuns)
     posted: Answers[FaultView] = field(default_factory=Answers)
     """Answers to POST of a fault, by Idempotency-Key."""

@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from stepscope.cli import (
     chaos,
+    diagnose,
     doctor,
+    evaluate,
     export,
     fault,
     health,
@@ -31,10 +33,11 @@ from stepscope.cli.parser import Parser, root
 def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
-    for module in (
-        lab, export, simulate, fault, remedy, scenario, job, straggler, nccl_test, presets, health, doctor,
-        status, chaos,
-    ):  # fmt: skip
+    modules = (
+        lab, export, simulate, fault, remedy, scenario, job, diagnose, evaluate, straggler, nccl_test, presets, health,
+        doctor, status, chaos,
+    )  # fmt: skip
+    for module in modules:
         module.add(commands)
     return parser
 

@@ -14,9 +14,12 @@ _EVERY_SECONDS = 0.1
 class Bar:
     """Draws itself on `stream` when told how far the work is, ten times a second at most; nothing off a terminal."""
 
-    def __init__(self, stream: TextIO, *, title: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, stream: TextIO, *, title: str, unit: str = "steps", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._stream = stream
         self._title = title
+        self._unit = unit
         self._clock = clock
         self._shown = stream.isatty()
         self._began = clock()
@@ -31,7 +34,8 @@ class Bar:
         part = done / total
         left = (now - self._began) * (1 - part) / part if part > 0 else None
         cells = round(part * _WIDTH)
-        line = f"{self._title}  {'█' * cells}{'·' * (_WIDTH - cells)} {100 * part:3.0f} %  {done:,} of {total:,} steps"
+        drawn = f"{'█' * cells}{'·' * (_WIDTH - cells)} {100 * part:3.0f} %"
+        line = f"{self._title}  {drawn}  {done:,} of {total:,} {self._unit}"
         self._draw(line if left is None else f"{line}  {_clock_face(left)} left")
 
     def clear(self) -> None:

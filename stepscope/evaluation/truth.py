@@ -8,7 +8,7 @@ from faults.effects import Topology
 from faults.record import FaultRecord
 
 _NAMES_NOBODY = frozenset({
-    "network_tail_latency", "gradient_explosion", "nccl_small_buffer", "gdr_disabled", "nccl_algo", "loss_plateau",
+    "network_tail_latency", "gradient_explosion", "nccl_small_buffer", "nccl_algo", "loss_plateau",
     "nan_loss", "loss_scale_collapse", "gc_pause", "checkpoint_stall", "sequence_imbalance", "shard_boundary",
 })  # fmt: skip
 """Kinds that are nobody's fault: everybody's setting, the model's, or another rank's each time."""

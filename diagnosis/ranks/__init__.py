@@ -1,0 +1,1 @@
+"""Per-rank step times of somebody's own job, from a file, to the same kind of verdict."""

@@ -1,0 +1,64 @@
+"""The series of one run around one moment, from a Prometheus."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from diagnosis import answers
+from diagnosis.engine import better_times
+from diagnosis.series import Series
+from stepscope.watching.prometheus import Prometheus
+
+HISTORY_SECONDS = 900.0
+"""How far back the job's better times are looked for, as the recording rules do."""
+MOST_POINTS = 11_000
+"""What Prometheus answers per series at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which stretch of which run."""
+
+    run: str
+    at: float
+    """Unix seconds."""
+    window_seconds: float
+    step_seconds: float
+    """Between two points of the grid: the scrape interval."""
+
+
+def series(prometheus: Prometheus, asked: Asked) -> Series:
+    """The window and the better one before it in full, the run's own series for all of the history.
+
+    Ranks are asked for where they are looked at only: fifteen minutes of a large job are more than they are worth.
+    PrometheusError when it does not answer, ValueError for a run that it does not know.
+    """
+    grid = _grid(asked)
+    start, end, step = float(grid[0]), float(grid[-1]), asked.step_seconds
+    found = answers.Answers(asked.run, grid)
+    members = answers.member_query(asked.run)
+    # The last five minutes: a node that is gone still belongs to the run.
+    known_since = max(start, end - max(300.0, asked.window_seconds))
+    found.add_members(prometheus.matrix(members, start=known_since, end=end, step=step))
+    found.add(prometheus.matrix(answers.run_query(asked.run), start=start, end=end, step=step))
+    stretches = [(end - asked.window_seconds, end)]
+    better = better_times(found.series(), window_seconds=asked.window_seconds)
+    if better is not None:
+        stretches.append(better)
+    for query in answers.queries(asked.run):
+        for begin, until in stretches:
+            found.add(prometheus.matrix(query, start=max(start, begin), end=until, step=step))
+    return found.series()
+
+
+def runs(prometheus: Prometheus, *, at: float) -> list[str]:
+    """Runs that had ranks at that moment."""
+    rows = prometheus.vector("group by (run) (training_rank_info)", at=at)
+    return sorted(str(row.get("metric", {}).get("run", "")) for row in rows)
+
+
+def _grid(asked: Asked) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    points = min(MOST_POINTS, int((HISTORY_SECONDS + asked.window_seconds) / asked.step_seconds) + 1)
+    return asked.at - asked.step_seconds * np.arange(points - 1, -1, -1, dtype=np.float64)
