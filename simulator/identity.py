@@ -47,7 +47,7 @@ def describe(spec: JobSpec, *, run: str, seed: int) -> RunInfo:
         model=spec.model.name,
         precision=training.precision,
         strategy=spec.strategy_label,
-        flops_convention=training.flops_convention,
+        flops_convention=spec.flops_label,
         gpu_model=gpu.product,
         driver_version=DRIVER_VERSION,
         ranks=spec.ranks,

@@ -71,12 +71,15 @@ class Model:
         """Parameters of the token embedding."""
         return float(self.vocabulary * self.hidden)
 
-    def flops_per_token(self, convention: str) -> float:
-        """Model FLOPs per token, forward and backward. ValueError for an unknown convention."""
+    def flops_per_token(self, convention: str, *, frozen: bool = False) -> float:
+        """Model FLOPs per token, forward and backward; without weight gradients when `frozen`.
+
+        ValueError for an unknown convention.
+        """
         if convention not in FLOPS_CONVENTIONS:
             raise ValueError(f"flops_convention: {convention!r} is not one of {', '.join(FLOPS_CONVENTIONS)}")
         counted = self.parameters - (self.embedding_parameters if convention == "torchtitan" else 0.0)
-        return 6.0 * counted + 12.0 * self.layers * self.hidden * self.sequence
+        return (4.0 if frozen else 6.0) * counted + 12.0 * self.layers * self.hidden * self.sequence
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +101,9 @@ class Training:
     precision: str = "bf16"
     recompute: bool = False
     """Whether the forward pass is computed again during backward (full recompute)."""
+    frozen_weights: bool = False
+    """Whether only small adapters are trained (LoRA): `4N` FLOPs per token, and FSDP gathers weights but reduces no
+    gradients worth counting."""
     strategy: str = "ddp"
     overlap: bool = True
     """Whether collectives run beside compute."""
@@ -220,12 +226,25 @@ class JobSpec:
     @property
     def flops_per_token(self) -> float:
         """Model FLOPs per token."""
-        return self.model.flops_per_token(self.training.flops_convention)
+        return self.model.flops_per_token(self.training.flops_convention, frozen=self.training.frozen_weights)
+
+    @property
+    def flops_label(self) -> str:
+        """The convention by which FLOPs are counted, and whether weight gradients are among them."""
+        return self.training.flops_convention + (", frozen weights" if self.training.frozen_weights else "")
+
+    @property
+    def flops_over_forward(self) -> float:
+        """Model FLOPs over those of the forward pass alone: 3, as backward takes twice as many; less when frozen."""
+        if not self.training.frozen_weights:
+            return 3.0
+        attention = 4.0 * self.model.layers * self.model.hidden * self.model.sequence
+        return self.flops_per_token / (0.5 * (self.flops_per_token - 3.0 * attention) + attention)
 
     @property
     def hardware_flops_per_token(self) -> float:
-        """Model FLOPs and what recomputation adds: the forward share (a third) once more."""
-        return self.flops_per_token * (4.0 / 3.0 if self.training.recompute else 1.0)
+        """Model FLOPs and what recomputation adds: the forward share once more."""
+        return self.flops_per_token * (1.0 + 1.0 / self.flops_over_forward if self.training.recompute else 1.0)
 
     @property
     def peak_flops_per_rank(self) -> float:

@@ -77,20 +77,24 @@ def chain_for(spec: JobSpec, *, link_slowdown: float = 1.0) -> Chain:
         return Chain(np.ones(1), nothing, np.ones(1), nothing, np.empty(0), 0.0, 0.0, 1.0, 0.0, 0.0, False)
     gradient_bytes = spec.model.parameters * training.gradient_bytes_per_parameter / spec.model_ranks
     bucketed = training.strategy != "fsdp"
+    halves = 2 if training.frozen_weights else 3
     if bucketed:
         sizes = bucket_sizes(gradient_bytes, training.bucket_bytes, training.first_bucket_bytes)
         seconds = fit.seconds(sizes * at_once)
         ready = np.cumsum(sizes) / sizes.sum()
         ready[-1] = 1.0
     else:
-        # Two all-gathers and a reduce-scatter per layer and micro-batch, each half an all-reduce of the layer.
+        # Two all-gathers and, unless weights are frozen, a reduce-scatter per layer and micro-batch, each half an
+        # all-reduce of the layer.
         layers = spec.model.layers // training.pipeline_parallel
         seconds = np.full(
-            3 * layers * training.gradient_accumulation,
+            halves * layers * training.gradient_accumulation,
             0.5 * float(fit.seconds(np.array(gradient_bytes * at_once / layers))),
         )
         ready = np.linspace(0.0, 1.0, len(seconds))
-    moved = bus_bytes(gradient_bytes, spec.replicas) * (1.0 if bucketed else 1.5 * training.gradient_accumulation)
+    moved = bus_bytes(gradient_bytes, spec.replicas) * (
+        1.0 if bucketed else 0.5 * halves * training.gradient_accumulation
+    )
     # A ring leaves the node once per visit, so the more of its ranks a node holds, the less leaves.
     leaving = moved * training.tensor_parallel / spec.cluster.gpus_per_node if group.nodes > 1 else 0.0
     if not training.overlap:

@@ -65,24 +65,62 @@ _TRAP = JobSpec(
 _LARGE_JOB_NOISE = Noise(jitter_cv=0.004, step_cv=0.003, stall_rate=1 / 250)
 """As MLPerf logs of large H100 jobs show it: robust CV 0.1-1 %, one step in 80 to 400 much longer."""
 
+_ROCE_BYTES_PER_SECOND = 49e9
+"""What headers leave of 400 Gb/s at an MTU of 4,096 bytes."""
+
 _HONEST = JobSpec(
     preset="honest-64xh100",
     title="8 nodes × 8 H100 on 400G RoCE, a 70.6B model under FSDP at published rates",
-    cluster=Cluster(nodes=8, gpus_per_node=8, gpu=H100_SXM),
+    cluster=Cluster(nodes=8, gpus_per_node=8, gpu=H100_SXM, nic_bytes_per_second=_ROCE_BYTES_PER_SECOND),
     model=Model(
         "llama-70.6b", parameters=70.6e9, layers=80, hidden=8_192, heads=64, sequence=2_048, vocabulary=128_256
     ),
     training=Training(
-        micro_batch=2,
-        compute_efficiency=0.512,
+        micro_batch=1,
+        compute_efficiency=0.525,
         strategy="fsdp",
         peak_learning_rate=1.5e-4,
-        checkpoint_every_steps=250,
+        checkpoint_every_steps=500,
         checkpoint_seconds=8.0,
     ),
-    loader=Loader(workers=4, service_seconds=6.0, sample_bytes=16_384),
+    loader=Loader(workers=4, service_seconds=3.0, sample_bytes=16_384),
     noise=_LARGE_JOB_NOISE,
 )
+
+_CASE = JobSpec(
+    preset="case-64xh100",
+    title="8 nodes × 8 H100 on 400G RoCE, the 70B case study: 3,110 tokens/s per GPU once its three causes are cleared",
+    cluster=_HONEST.cluster,
+    model=Model("llama-70b", parameters=70e9, layers=80, hidden=8_192, heads=64, sequence=2_048, vocabulary=128_256),
+    training=Training(
+        micro_batch=1,
+        compute_efficiency=0.5495,
+        precision="fp8",
+        frozen_weights=True,
+        strategy="fsdp",
+        backward_ratio=1.04,
+        gradient_bytes_per_parameter=1.0,
+        optimizer_bytes_per_parameter=0.2,
+        flops_convention="palm",
+        peak_learning_rate=1e-4,
+        checkpoint_every_steps=1_500,
+        checkpoint_seconds=1.0,
+    ),
+    loader=Loader(workers=4, service_seconds=1.0, sample_bytes=16_384, dequeue_seconds=0.002),
+    noise=_LARGE_JOB_NOISE,
+    notes=(
+        (
+            "the case study's rates, 1,840 tokens/s per GPU as found and 3,110 at the end, are 132 to 136 % of the "
+            "peak in BF16 and an MFU of 0.66 in FP8, if all 70B weights are trained; this preset reads them as FP8 "
+            "with frozen weights (LoRA, 4 FLOPs per parameter and token), which makes it an MFU of 0.44 to 0.47"
+        ),
+        "from 1,840 to 3,110 is 69 % more, where the study says 35",
+    ),
+)
+
+CASE_CAUSES = ("numa_misaffinity:ranks=8+9+10+11", "nccl_small_buffer", "gdr_disabled")
+"""What was wrong with the case study's 64 GPUs when they were found, as `parse_fault` takes it; on `honest-64xh100` the
+same three cost as much."""
 
 _LLAMA3 = JobSpec(
     preset="llama3-405b-16k",
@@ -118,7 +156,7 @@ _FLEET = replace(
 )
 
 PRESETS: MappingProxyType[str, JobSpec] = MappingProxyType(
-    {spec.preset: spec for spec in (_WORKSHOP, _FRAGILE, _ANATOMY, _TRAP, _HONEST, _LLAMA3, _FLEET)}
+    {spec.preset: spec for spec in (_WORKSHOP, _FRAGILE, _ANATOMY, _TRAP, _HONEST, _CASE, _LLAMA3, _FLEET)}
 )
 
 

@@ -81,12 +81,13 @@ class StepModel:
     def __init__(self, spec: JobSpec, *, seed: int) -> None:
         self.spec = spec
         training, gpu = spec.training, spec.cluster.gpu
-        # At clock ratio 1. FLOPs split one third forward, two thirds backward, whatever the times are.
-        third = spec.tokens_per_micro_batch * spec.flops_per_token / 3.0 / spec.peak_flops_per_rank / spec.model_ranks
+        # At clock ratio 1. FLOPs split one third forward, two thirds backward, whatever the times are (frozen: halves).
+        whole, peak = spec.flops_over_forward, spec.peak_flops_per_rank
+        share = spec.tokens_per_micro_batch * spec.flops_per_token / whole / peak / spec.model_ranks
         again = 1.0 if training.recompute else 0.0
-        self._forward = third / training.compute_efficiency
+        self._forward = share / training.compute_efficiency
         self._backward = self._forward * (training.backward_ratio + again)
-        self._matmul = np.array([third, third * (2.0 + again)]) * training.gradient_accumulation
+        self._matmul = np.array([share, share * (whole - 1.0 + again)]) * training.gradient_accumulation
         copy = 0.0 if spec.loader.device_prefetch else spec.batch_bytes / gpu.pcie_bytes_per_second
         self._hosts = Hosts(ranks=spec.ranks, copy_seconds=copy)
         shard = spec.ranks if training.strategy == "fsdp" or training.sharded_optimizer else spec.model_ranks

@@ -49,7 +49,7 @@ def test_every_rank_transfers_longer_and_nothing_else_moves(spec: JobSpec, secon
     assert seen.step_seconds > healthy.step_seconds
     assert seen.mfu < healthy.mfu
     waited = np.abs(seen.phase("collective_wait") - healthy.phase("collective_wait"))
-    assert waited.max() < 0.004 * healthy.step_seconds, "no rank waits for another one"
+    assert waited.max() < 0.008 * healthy.step_seconds, "no rank waits for another one"
     for phase in ("data_wait", "h2d", "optimizer", "checkpoint"):
         np.testing.assert_allclose(seen.phase(phase), healthy.phase(phase), rtol=0.02, atol=1e-4)
     kernels = [w.counters.collective_seconds / w.counters.steps for w in (seen, healthy)]
@@ -133,7 +133,7 @@ def test_the_slow_interface_carries_less_and_its_neighbours_the_rest() -> None:
     assert (after[2, others] > 1.01 * before[2, others]).all()
     steady = [node for node in range(8) if node != 2]
     # Bytes accrue inside a step, so the one in progress is in both.
-    np.testing.assert_allclose(after[steady], before[steady], rtol=0.03)
+    np.testing.assert_allclose(after[steady], before[steady], rtol=0.04)
     assert after[2].sum() == pytest.approx(after[0].sum(), rel=1e-9), "a ring takes as much through every node"
     rate = [watched.counters.network_transmit_bytes[2].sum() for watched in (healthy, seen)]
     assert rate[1] < rate[0], "that node sends less in the same time"
