@@ -93,7 +93,8 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
     ),
     "gdr_disabled": (
         Case(why="twice the transfer time", preset="anatomy-32gpu", fires=_of(NETWORK), lasts=120),
-        Case(why="64 GPUs hide it behind computing, and lose 3.5 %", preset="honest-64xh100", lasts=100),
+        Case(why="on 64 GPUs, whose computing hides no more than half of that", preset="honest-64xh100",
+             fires=_of(NETWORK), within=100, may=_of(SPEED), lasts=120),
     ),
     "nccl_algo": (
         Case(why="31 collectives a step, each with the latency of a ring", preset="anatomy-32gpu",
@@ -160,7 +161,7 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
     "numa_misaffinity": (
         Case(why="a rank that starts a seventh of a step late", params={"delay_steps": 0.15}, fires=_of(STRAGGLING),
              may=_of(SPEED), culprits=True),
-        Case(why="as it mostly is: a sixteenth, which a fast chip makes up for", lasts=200),
+        Case(why="moderate: less than between two healthy chips", intensity=0.5, lasts=200),
     ),
     "gc_pause": (
         Case(why="a quarter, and over a minute all ranks have paused equally", fires=_of(SPEED)),
