@@ -47,8 +47,9 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Exporter, P
 
 
 def by_rank(prometheus: Prometheus, series: str, run: str) -> dict[int, float]:
-    """A recorded series of a run, by rank."""
+    """A recorded series of a run, of each of its ranks."""
     found = prometheus.vector(f'{series}{{run="{run}"}}')
+    assert len(found) == RANKS, f"{series} has {len(found)} ranks"
     return {int(dict(labels)["rank"]): value for labels, value in found.items()}
 
 
@@ -69,7 +70,9 @@ def test_a_healthy_job_says_where_its_time_goes_and_what_it_does(node: tuple[Exp
         job.waits_for_steps(20)
 
         def scraped() -> bool | None:
-            samples = prometheus.samples('training_steps_total{run="healthy"}', at=time.time(), seconds=RANGE)
+            now = time.time()
+            assert prometheus.value('training_steps_total{run="healthy"}', at=now) > 0
+            samples = prometheus.samples('training_steps_total{run="healthy"}', at=now, seconds=RANGE)
             return (len(samples) >= RANGE - 1 and samples[0][1] >= 1) or None
 
         eventually("steps fill the range", scraped, within=60)
@@ -85,6 +88,10 @@ def test_a_healthy_job_says_where_its_time_goes_and_what_it_does(node: tuple[Exp
     assert 1 <= first <= last - 5, "steps enough to compare"
     by_hand = (last - first) * flops_of_a_step() / (said[last - 1]["time"] - said[first - 1]["time"])
     assert mfu[("run", "healthy"),] == pytest.approx(by_hand / (RANKS * PEAK_FLOPS), rel=0.05)
+
+    dropped = prometheus.vector('exporter_samples_dropped_total{source="job"} > 0', at=at)
+    assert dropped == {}, "every report of the recorders was believed"
+    assert prometheus.value('exporter_source_up{source="job"}', at=at) == 1
 
     phases = prometheus.vector('sum by (rank) (rate(training_phase_seconds_total{run="healthy"}[15s]))', at=at)
     assert list(phases.values()) == pytest.approx([1.0] * RANKS, abs=0.15), "a second in a second"
