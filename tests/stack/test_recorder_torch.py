@@ -231,6 +231,30 @@ def test_a_watched_model_can_be_copied_and_saved_without_its_hooks(torch: Any, b
     assert phases == pytest.approx({"stall": 2.0})
 
 
+def test_a_pass_that_averages_nothing_waits_for_nothing(torch: Any, group: Any, bench: Bench) -> None:
+    from torch.nn.parallel import DistributedDataParallel
+
+    model = bench.rec.watch(DistributedDataParallel(torch.nn.Linear(8, 1)))
+    with model.no_sync():
+        model(torch.ones(4, 8)).sum().backward()
+    assert "collective_seconds" not in bench.report()
+    model(torch.ones(4, 8)).sum().backward()
+    assert "collective_seconds" in bench.report()
+
+
+@pytest.mark.filterwarnings("ignore")  # what the compiler warns of is none of ours
+def test_a_compiled_model_is_seen(torch: Any, bench: Bench) -> None:
+    inner = torch.nn.Linear(4, 4)
+    model = bench.rec.watch(torch.compile(inner, backend="eager"))
+    with bench.rec.step():
+        output = model(torch.ones(2, 4))
+        bench.clock.turn(1.0)
+        output.register_hook(lambda gradient: bench.clock.turn(2.0))
+        output.sum().backward()
+    phases = {name: spent for name, spent in bench.report()["phases"].items() if spent}
+    assert phases == pytest.approx({"forward": 1.0, "backward": 2.0})
+
+
 def test_a_model_that_is_watched_twice_is_seen_once(
     torch: Any, group: Any, bench: Bench, caplog: pytest.LogCaptureFixture
 ) -> None:
