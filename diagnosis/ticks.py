@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from diagnosis.series import Link, Member, Series
 from exporter.catalogue import BY_NAME
@@ -15,8 +16,8 @@ _GPU: dict[str, Callable[[Tick], Floats]] = {
     "DCGM_FI_DEV_GPU_TEMP": lambda tick: tick.devices.temperature_celsius,
     "DCGM_FI_DEV_POWER_USAGE": lambda tick: tick.devices.power_watts,
     "DCGM_FI_DEV_GPU_UTIL": lambda tick: tick.devices.gpu_util_percent,
-    "DCGM_FI_DEV_XID_ERRORS": lambda tick: _zeros(tick),
-    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: _zeros(tick),
+    "DCGM_FI_DEV_XID_ERRORS": lambda tick: tick.counters.xid.astype(np.float64),
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: _rows(tick),
     "DCGM_FI_DEV_ROW_REMAP_FAILURE": lambda tick: _zeros(tick),
     "DCGM_FI_DEV_POWER_VIOLATION": lambda tick: _exposed(
         "DCGM_FI_DEV_POWER_VIOLATION", tick.counters.power_violation_seconds
@@ -77,10 +78,16 @@ def series_of(ticks: Sequence[Tick]) -> Series:
     if any(tick.info.run != info.run for tick in ticks):
         raise ValueError("ticks: all of them must be of one run")
 
-    def stack(table: dict[str, Callable[[Tick], Floats]]) -> dict[str, Floats]:
-        return {name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in table.items()}
+    answered = np.array([_answered(tick) for tick in ticks])
+    of_rank = answered[:, [gpu.node for gpu in info.gpus]]
+    of_link = np.repeat(answered, len(info.nic_devices), axis=1)
+    present = np.array([~np.isnan(tick.monitored().devices.gpu_util_percent) for tick in ticks])
 
-    shape = (len(ticks), info.nodes)
+    def stack(table: dict[str, Callable[[Tick], Floats]], there: NDArray[np.bool_]) -> dict[str, Floats]:
+        found = {name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in table.items()}
+        return {name: np.where(there, values, np.nan) for name, values in found.items()}
+
+    phases = np.array([tick.counters.phase_seconds for tick in ticks])
     # By the run's own seconds: its clock may have been set in between.
     times = np.array([ticks[-1].timestamp - (ticks[-1].seconds - tick.seconds) for tick in ticks])
     return Series(
@@ -90,22 +97,44 @@ def series_of(ticks: Sequence[Tick]) -> Series:
         nodes=info.hostnames,
         links=tuple(Link(node, device) for node in range(info.nodes) for device in info.nic_devices),
         times=times,
-        phase_seconds=np.array([tick.counters.phase_seconds for tick in ticks]),
-        gpu=stack(_GPU),
-        rank=stack(_RANK),
-        node=stack(_NODE),
-        link=stack(_LINK),
+        phase_seconds=np.where(of_rank[:, None, :], phases, np.nan),
+        gpu=stack({name: _seen(name, read) for name, read in _GPU.items()}, of_rank & present),
+        rank=stack(_RANK, of_rank),
+        node=stack(_NODE, answered),
+        link=stack(_LINK, of_link),
         single={name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in _SINGLE.items()},
         buckets=np.array([tick.counters.step_seconds_buckets for tick in ticks], dtype=np.float64),
-        up=np.ones(shape),
+        up=answered.astype(np.float64),
         run_up=np.ones(len(ticks)),
-        gpu_up=np.ones((len(ticks), info.ranks)),
-        success=np.broadcast_to(times[:, None], shape).copy(),
+        gpu_up=np.where(of_rank, present.astype(np.float64), np.nan),
+        success=np.where(answered, times[:, None], np.nan),
     )
 
 
 def _zeros(tick: Tick) -> Floats:
     return np.zeros(tick.info.ranks)
+
+
+def _answered(tick: Tick) -> NDArray[np.bool_]:
+    """(K,) whether the scrape of each node succeeds."""
+    seen = tick.monitoring
+    return np.ones(tick.info.nodes, dtype=bool) if seen is None else seen.reachable
+
+
+def _seen(name: str, read: Callable[[Tick], Floats]) -> Callable[[Tick], Floats]:
+    """The reading as the monitoring shows it: profiling fields are 0 where somebody else holds the counters."""
+
+    def reading(tick: Tick) -> Floats:
+        values = read(tick.monitored())
+        if tick.monitoring is None or not name.startswith("DCGM_FI_PROF_"):
+            return values
+        return np.where(tick.monitoring.profiled, values, 0.0)
+
+    return reading
+
+
+def _rows(tick: Tick) -> Floats:
+    return tick.counters.uncorrectable_remapped_rows.astype(np.float64)
 
 
 def _exposed(name: str, si: Floats) -> Floats:

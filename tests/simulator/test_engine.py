@@ -249,7 +249,7 @@ def test_a_prediction_does_not_hold_the_engine_up(monkeypatch: pytest.MonkeyPatc
         thread.start()
         thread.join()
 
-    monkeypatch.setattr(preview_module, "predict", beside)
+    monkeypatch.setattr(preview_module, "compare", beside)
     stage.engine.preview_fault("slow", parse_fault("straggler"))
     assert ticks == [1]
 
