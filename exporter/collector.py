@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 
 def pause_seconds(failures: int) -> float:
-    """How long a source is left alone after so many failures in a row: 1, 2, 4 … 60 s."""
+    """How long a source is left alone after so many failures in a row for one reason: 1, 2, 4 … 60 s."""
     return min(LONGEST_PAUSE_SECONDS, 2.0 ** min(failures - 1, 10))
 
 
@@ -78,7 +78,8 @@ class Collector:
         self._idle_since = clock()
         self._last: Reading | None = None
         self._taken_at = -math.inf
-        self._failures = 0
+        self._failures = self._alike = 0
+        """Cycles failed in a row, and those for the same reason."""
         self._reason, self._detail = STARTING, "has not finished a cycle yet"
         self._collect_seconds = 0.0
         self._last_success = 0.0
@@ -134,7 +135,9 @@ class Collector:
                 up=not reason,
                 reason=reason,
                 detail=detail,
-                reading=self._last if fresh else None,
+                reading=self._last.without_older(now - self._pace.max_age, reason=STALE)
+                if fresh and self._last
+                else None,
                 last=self._last,
                 failures=self._failures + overdue,
                 errors={**self._errors, HUNG: self._errors[HUNG] + bool(overdue)},
@@ -169,9 +172,11 @@ class Collector:
         with self._lock:
             self._end(started)
             self._failures += 1
+            # Something has changed when the reason does, and the next change may be that it works.
+            self._alike = self._alike + 1 if reason == self._reason else 1
             self._errors[reason] += 1
             self._reason, self._detail = reason, " ".join(detail.split())
-            return pause_seconds(self._failures)
+            return pause_seconds(self._alike)
 
     def _succeeded(self, started: float, reading: Reading) -> float:
         with self._lock:
@@ -185,6 +190,12 @@ class Collector:
             for reason, count in reading.dropped.items():
                 self._dropped[reason if reason in self._dropped else MALFORMED] += count
             return max(0.0, started + self._pace.interval - self._idle_since)
+
+    def _shown(self, now: float) -> Reading | None:
+        """What may be shown now of the last good reading."""
+        if self._last is None or not self._is_fresh(now):
+            return None
+        return self._last.without_older(now - self._pace.max_age, reason=STALE)
 
     def _is_fresh(self, now: float) -> bool:
         return self._last is not None and now - self._taken_at <= self._pace.max_age

@@ -6,7 +6,7 @@ A reading is made anew in every cycle and never changed afterwards, so that a GP
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from exporter.catalogue import Family
 
@@ -26,6 +26,8 @@ class Gpu:
     """Identity of the board as its series carry it: the catalogue's GPU_LABELS, those that are known."""
     reason: str = ""
     """Why it gave nothing, `gpu_lost` or `timeout` for example; empty when it did."""
+    taken_at: float | None = None
+    """When its values were read, as `time.monotonic` has it, where that was before this cycle; None: in it."""
 
     @property
     def key(self) -> str:
@@ -66,3 +68,15 @@ class Reading:
     """Samples of this cycle that were there and not believed, by reason."""
     errors: Mapping[str, int] = field(default_factory=dict)
     """Errors of this cycle that did not end it, by reason."""
+
+    def without_older(self, than: float, *, reason: str) -> Reading:
+        """The reading without the values of boards that were read before a time; those are down for this reason."""
+        late = {gpu.key for gpu in self.gpus if gpu.taken_at is not None and gpu.taken_at < than}
+        if not late:
+            return self
+        left = {
+            family: tuple(sample for sample in samples if sample.gpu not in late)
+            for family, samples in self.families.items()
+        }
+        gpus = tuple(replace(gpu, reason=gpu.reason or reason) if gpu.key in late else gpu for gpu in self.gpus)
+        return replace(self, families={family: samples for family, samples in left.items() if samples}, gpus=gpus)

@@ -86,6 +86,31 @@ def test_pauses_double_up_to_a_minute() -> None:
     assert bench.collector.cycle() == 1, "one success forgets all failures"
 
 
+def test_another_reason_is_news_and_begins_the_pauses_anew() -> None:
+    bench = Bench(failing("library_not_found"))
+    assert [bench.collector.cycle() for _ in range(4)] == [1, 2, 4, 8]
+    bench.source.act = failing("driver_not_loaded")
+    assert [bench.collector.cycle() for _ in range(3)] == [1, 2, 4]
+    assert bench.state.failures == 7
+
+
+def test_a_board_that_was_read_earlier_lasts_no_longer_for_it() -> None:
+    """A source may show what a stuck board said before; its age counts from when it was read, not from the cycle."""
+    stuck = replace(board(1), taken_at=96.0)
+    found = reading(board(0), stuck)
+    bench = Bench(lambda _: found, max_age=10.0)
+    bench.clock.now = 100.0
+    bench.collector.cycle()
+    assert bench.state.present == 2
+    assert bench.state.reading == found
+    bench.clock.now = 107.0
+    state = bench.state
+    assert [(gpu.key, gpu.reason) for gpu in state.gpus] == [(board(0).key, ""), (stuck.key, STALE)]
+    shown = {sample.gpu for samples in state.reading.families.values() for sample in samples}
+    assert shown == {board(0).key}
+    assert (state.up, state.present, state.expected) == (True, 1, 2)
+
+
 @pytest.mark.parametrize(
     ("error", "reason"),
     [

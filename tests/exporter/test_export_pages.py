@@ -128,11 +128,11 @@ def test_what_goes_wrong_counts_from_when_a_source_is_used() -> None:
 
     assert errors(30) == ([], [])
     source.act = failing("unknown")
-    assert errors(40) == ([0], [1]), "a driver that is there and fails"
+    assert errors(40) == ([0], [4]), "a driver that is there and fails"
     source.act = lambda _: reading(board(0))
-    assert errors(101) == ([0], [1])
+    assert errors(101) == ([0], [4])
     source.act = failing("library_not_found")
-    assert errors(102) == ([1], [1]), "what was used and is gone"
+    assert errors(102) == ([1], [4]), "what was used and is gone"
 
 
 def test_a_node_that_trains_nothing_has_a_job_source_that_is_well() -> None:
@@ -210,13 +210,16 @@ def test_case_13_nvml_comes_and_goes() -> None:
         assert not ready
     for reason in ("library_not_found", "driver_not_loaded", "version_mismatch"):
         assert seen.value("exporter_source_errors_total", reason=reason) >= 1
-    # The pause is at most 32 s so far.
-    at(35 + 32)
-    stage.due["nvml"] = 68.0
-    seen, ready = at(68)
+    # Pauses begin anew with each new reason: none is longer than 8 s here.
+    seen, ready = at(38)
     assert seen.value("exporter_source_up", source="nvml") == 1
-    assert len(seen.of("DCGM_FI_DEV_GPU_UTIL")) == 2
+    assert seen.value("exporter_gpus_present", source="nvml") == 0
     assert ready
+    for second in (46, 61):
+        seen, ready = at(second)
+        assert seen.value("exporter_source_up", source="nvml") == 1
+        assert len(seen.of("DCGM_FI_DEV_GPU_UTIL")) == 2
+        assert ready
     seen, ready = at(76)
     assert seen.value("exporter_source_up", source="nvml") == 0
     assert ready, "the last reading may still be shown"
@@ -224,7 +227,7 @@ def test_case_13_nvml_comes_and_goes() -> None:
     assert not seen.of("DCGM_FI_DEV_GPU_UTIL")
     assert not ready
     seen, ready = at(195)
-    assert seen.value("exporter_source_errors_total", reason="unknown") == 7
+    assert seen.value("exporter_source_errors_total", reason="unknown") == 8
     assert seen.value("exporter_collect_skipped_total", source="nvml", reason="backoff") > 60
     seen, ready = at(195 + 60)
     assert ready

@@ -127,3 +127,8 @@ def _read(board: Board) -> tuple[Board, Snapshot]:
 def down(slot: Slot, code: int) -> Gpu:
     """The board of `slot`, which gives nothing."""
     return replace(slot.gpu, reason=reason_of(code))
+
+
+def standing(slot: Slot, snapshot: Snapshot) -> Gpu:
+    """The board of `slot`, which gives this: now, or some time ago while its thread is stuck."""
+    return slot.gpu if slot.fresh else replace(slot.gpu, taken_at=snapshot.taken)

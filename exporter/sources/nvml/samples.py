@@ -8,7 +8,7 @@ from exporter.catalogue import DCGM_FAMILIES
 from exporter.reading import Labels, Sample
 
 BLANK = "blank"
-OUT_OF_RANGE = "out_of_range"
+OUT_OF_RANGE = "range"
 DROP_REASONS = (BLANK, OUT_OF_RANGE)
 
 _TOLERANCE = 1.01

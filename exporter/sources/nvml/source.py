@@ -12,7 +12,7 @@ from exporter.catalogue import DCGM_FAMILIES, HOSTNAME
 from exporter.reading import Gpu, Reading
 from exporter.source import SourceError
 from exporter.sources.nvml.board import Node, Snapshot
-from exporter.sources.nvml.fleet import Fleet, Slot, down
+from exporter.sources.nvml.fleet import Fleet, Slot, down, standing
 from exporter.sources.nvml.journal import Journal
 from exporter.sources.nvml.library import (
     BOARD_GONE,
@@ -143,7 +143,7 @@ class NvmlSource:
         gpus: dict[str, Gpu] = {}
         codes: dict[str, int] = {}
         for slot, snapshot, code in self._fleet.results():
-            gpu = slot.gpu if snapshot is not None else down(slot, code)
+            gpu = standing(slot, snapshot) if snapshot is not None else down(slot, code)
             errors += _errors(slot, code)
             if slot.fresh and slot.snapshot is not None:
                 dropped.update(slot.snapshot.samples.dropped)

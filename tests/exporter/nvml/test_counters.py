@@ -93,9 +93,9 @@ class TestNvlinkBeforeGpm:
         ({"power_mw": 2**32 - 1}, "DEV_POWER_USAGE", "blank"),
         ({"energy_mj": 2**64 - 1}, "DEV_TOTAL_ENERGY_CONSUMPTION", "blank"),
         ({"power_violation_ns": 2**64 - 1}, "DEV_POWER_VIOLATION", "blank"),
-        ({"temp_c": 2**31 - 16}, "DEV_GPU_TEMP", "out_of_range"),
-        ({"utilization": [101.5, 0]}, "DEV_GPU_UTIL", "out_of_range"),
-        ({"sm_mhz": 60_000}, "DEV_SM_CLOCK", "out_of_range"),
+        ({"temp_c": 2**31 - 16}, "DEV_GPU_TEMP", "range"),
+        ({"utilization": [101.5, 0]}, "DEV_GPU_UTIL", "range"),
+        ({"sm_mhz": 60_000}, "DEV_SM_CLOCK", "range"),
     ],
 )
 def test_what_stands_for_no_value_is_dropped(changes: dict[str, Any], family: str, dropped: str) -> None:

@@ -90,7 +90,7 @@ def test_what_cannot_be_is_rounded_or_dropped(percent: float, shown: float | Non
     rig.cycle()
     reading = rig.cycle()
     assert value(reading, "PROF_SM_ACTIVE") == shown
-    assert reading.dropped == ({} if shown else {"out_of_range": 1})
+    assert reading.dropped == ({} if shown else {"range": 1})
 
 
 def test_buffers_stay_with_their_thread_and_are_given_back() -> None:
