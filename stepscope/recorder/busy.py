@@ -20,7 +20,7 @@ class Busy:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._lock = threading.Lock()
+        self.lock = threading.Lock()
         self._seen = False
         self._bytes = self._seconds = 0.0
         self._running = 0
@@ -30,33 +30,33 @@ class Busy:
 
     def moves(self, count: float) -> None:
         """So many bytes, as bus bandwidth counts them, are to move."""
-        with self._lock:
+        with self.lock:
             self._seen = True
             self._bytes += count
 
     def begins(self) -> None:
         """A collective begins on the host."""
-        with self._lock:
+        with self.lock:
             if not self._running:
                 self._since = self._clock()
             self._running += 1
 
     def ends(self) -> None:
         """One of them is over."""
-        with self._lock:
+        with self.lock:
             self._running -= 1
             if not self._running:
                 self._seconds += max(0.0, self._clock() - self._since)
 
     def device_span(self, first: Any, last: Any) -> None:
         """A collective between two recorded events, in the order in which they were started."""
-        with self._lock:
+        with self.lock:
             if len(self._spans) < MAX_PENDING:
                 self._spans.append((first, last))
 
     def settle(self) -> bool:
         """Add the spans that the device has passed; True when none is left."""
-        with self._lock:
+        with self.lock:
             while self._spans and self._spans[0][0].query() and self._spans[0][1].query():
                 first, last = self._spans.popleft()
                 spent = float(first.elapsed_time(last)) / 1e3
@@ -68,7 +68,7 @@ class Busy:
 
     def totals(self) -> tuple[float, float] | None:
         """Seconds, those of a running collective included, and bytes; None before the first."""
-        with self._lock:
+        with self.lock:
             if not self._seen:
                 return None
             running = max(0.0, self._clock() - self._since) if self._running else 0.0

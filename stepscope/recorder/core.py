@@ -141,6 +141,7 @@ class Core:
         """In a child of fork(): the recorder is the parent's. Locks may be held by threads that are not here."""
         self.marks.closed = True
         self.books.lock = threading.Lock()
+        self.busy.lock = threading.Lock()
         self._closing = threading.Lock()
         self._post.close()
 

@@ -123,11 +123,12 @@ def test_a_calendar_set_back_hides_the_last_step_once_and_breaks_nothing(bench: 
 def test_a_forked_child_neither_reports_nor_hangs(bench: Bench) -> None:
     """As a worker of a DataLoader does: the lock is held by a thread that the child does not have."""
     with bench.rec.step():
-        with bench.rec._core.books.lock:
+        with bench.rec._core.books.lock, bench.rec._core.busy.lock:
             child = os.fork()
             if child == 0:
                 with bench.rec.step(), bench.rec.phase("forward"):
                     bench.rec.log(loss=1.0)
+                    bench.rec._core.busy.moves(1.0)
                 bench.rec.close()
                 os._exit(0)
         _, status = os.waitpid(child, 0)
