@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.stack.gallery import NODES, ONE_NODE, Scene
+from tests.stack.gallery import IN_FP16, NODES, ONE_NODE, Scene
 
 DCGM = Scene(name="dcgm-exporter", preset="")
 """A real exporter's page instead of a lab."""
@@ -35,7 +35,7 @@ def _broken(scene: Scene) -> bool:
 
 
 def _one_node(scene: Scene) -> bool:
-    return scene.preset == ONE_NODE
+    return scene.preset in (ONE_NODE, IN_FP16)
 
 
 def _network(panel: str, legend: str = "") -> Gap:

@@ -17,7 +17,10 @@ from typing import Any
 import pytest
 import yaml
 
+from faults.kind import Kind
 from faults.registry import kinds
+from simulator.presets import preset
+from simulator.run import topology_of
 from tests.stack import large_job
 from tests.stack.pages import job, serving
 from tests.stack.real import ROOT, eventually
@@ -26,7 +29,7 @@ from tests.stack.servers import Lab, Prometheus, running_lab, running_prometheus
 TOKEN = "gallery-token"
 DCGM_HOST = "gpu-host-7"
 DCGM_PAGE = Path(__file__).parent / "data" / "dcgm_exporter.prom"
-ONE_NODE, NODES = "workshop-4gpu", "anatomy-32gpu"
+ONE_NODE, NODES, IN_FP16 = "workshop-4gpu", "anatomy-32gpu", "fragile-4gpu"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +43,14 @@ class Scene:
 
 
 HEALTHY = (Scene(name="healthy", preset=ONE_NODE), Scene(name="healthy-nodes", preset=NODES))
-BROKEN = tuple(
-    Scene(name=name.replace("_", "-"), preset=NODES if kind.needs else ONE_NODE, kind=name)
-    for name, kind in kinds().items()
-)
+
+
+def _shown_on(kind: Kind) -> str:
+    """The first preset that has what a kind needs."""
+    return next(name for name in (ONE_NODE, NODES, IN_FP16) if not kind.unmet_needs(topology_of(preset(name))))
+
+
+BROKEN = tuple(Scene(name=name.replace("_", "-"), preset=_shown_on(kind), kind=name) for name, kind in kinds().items())
 SCENES = HEALTHY + BROKEN
 
 
