@@ -49,6 +49,13 @@ WORK_EXCESS_HIGH = 0.05
 """Work of a rank per step beyond the median of its peers. Twice what separates the worst healthy chip from it: a
 population of GPUs has about 5 % between its best and its worst."""
 
+WORK_SPREAD_HEALTHY = 0.025
+"""Spread of work among the fastest quarter of the ranks, as a ratio, that identical chips explain..."""
+
+WORK_SPREAD_FACTOR = 4.0
+"""...and how many times what goes beyond it a rank must exceed its peers by, to be named. Batches of unequal work make
+all ranks differ, in a minute of few steps by more than WORK_EXCESS_HIGH; nobody stands out then."""
+
 INPUT_BOUND = 0.25
 """Share of wall clock lost to late batches above which a job is bound by its input, whatever it is used to. Below, a
 rise of DATA_WAIT_HIGH over the job's own least counts."""

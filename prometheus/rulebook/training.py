@@ -60,12 +60,24 @@ def _mfu_low(window: str) -> Alert:
 
 
 def _rank_straggling() -> Alert:
+    # Of two ranks one cannot say how much the fast ones differ.
+    spread = (
+        f"(quantile by (run) (0.25, {WORK_EXCESS}) - min by (run) ({WORK_EXCESS}))\n"
+        f"      * (count by (run) ({WORK_EXCESS}) > bool 2)"
+    )
+    least = (
+        f"{limit.WORK_EXCESS_HIGH:g} + {limit.WORK_SPREAD_FACTOR:g} * clamp_min(\n"
+        f"      {spread}\n      - {limit.WORK_SPREAD_HEALTHY:g}, 0)"
+    )
     return Alert(
         name="TrainingRankStraggling",
         set="training",
         severity="warning",
-        about="Own work per step against the median of the peers. Who only waits, or gets a late batch, is not named.",
-        expr=f"training_rank_info * on (run, rank) group_left () ({WORK_EXCESS} > {limit.WORK_EXCESS_HIGH:g})",
+        about="Own work per step against the median of the peers, more so where all differ. Who waits is not named.",
+        expr=(
+            "training_rank_info * on (run, rank) group_left () (\n"
+            f"  {WORK_EXCESS}\n  > on (run) group_left () (\n    {least}\n  )\n)"
+        ),
         summary="A rank is slower than its peers, and all of them wait for it.",
         description=(
             "Rank {{ $labels.rank }} of run {{ $labels.run }}, "

@@ -173,6 +173,8 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
     ),
     "sequence_imbalance": (
         Case(why="a fifth, and another rank is the slowest in each step", fires=_of(SPEED), within=100),
+        Case(why="on 64 GPUs: in a minute of 20 steps each of them is as slow as chance has it", lasts=300,
+             preset="honest-64xh100", fires=_of(SPEED), within=100),
         Case(why="mild: a twentieth", intensity=0.25, lasts=200),
     ),
     "nan_loss": (
