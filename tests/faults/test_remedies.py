@@ -151,5 +151,11 @@ def test_more_workers_help_by_how_many_more_they_are() -> None:
     assert book.effects(2.0).worker_slowdown.max() == pytest.approx(slow / 2)
 
 
+def test_a_start_brings_no_lost_gpu_back() -> None:
+    book = book_with("gpu_lost", target={"mode": "ranks", "value": [3]})
+    assert not ends(book, "restart_job")
+    assert book.effects(2.0).missing.tolist() == [rank == 3 for rank in range(16)]
+
+
 def test_targets_are_those_of_the_cluster() -> None:
     assert wanted("cordon_node").target == Target("nodes", (0, 1))
