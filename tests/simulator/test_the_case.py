@@ -77,6 +77,11 @@ def test_at_published_rates_the_same_causes_cost_the_same() -> None:
 def test_what_does_not_help() -> None:
     run = played("sixty-four")
     ill = rate(run)
-    for name, value in (("NCCL_ALGO", "auto"), ("NCCL_CROSS_NIC", 1), ("cache_on_nvme", None), ("NCCL_BUFFSIZE", 524_288)):
+    for name, value in (
+        ("NCCL_ALGO", "auto"),
+        ("NCCL_CROSS_NIC", 1),
+        ("cache_on_nvme", None),
+        ("NCCL_BUFFSIZE", 524_288),
+    ):
         apply(run, name, value)
         assert rate(run) == pytest.approx(ill, rel=0.02), name
