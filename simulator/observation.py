@@ -160,6 +160,27 @@ class Learning:
 
 
 @dataclass(frozen=True, slots=True)
+class Collectives:
+    """What the collectives of one step depend on. B of them, in the order in which they leave."""
+
+    kind: str
+    """`all-reduce` (of gradient buckets) or `gather-scatter` (of layers)."""
+    mode: str
+    """`overlapped`: each leaves during backward; `after`: all follow backward; `beside`: beside forward and backward,
+    no one knows which when; `none`: there is nobody to talk to."""
+    ready: Floats
+    """(B,) share of the compute window that is done when each is ready."""
+    seconds: Floats
+    """(B,) how long each takes."""
+    arrivals: Floats
+    """(R,) end of the compute window, seconds after the step began."""
+    windows: Floats
+    """(R,) its length."""
+    bubble_seconds: float
+    """Time of the pipeline that fills and drains, which the phase `collective_wait` has on top."""
+
+
+@dataclass(frozen=True, slots=True)
 class StepTrace:
     """One finished step, rank by rank. `starts[p, r]` is seconds after the step began."""
 
@@ -173,6 +194,8 @@ class StepTrace:
     """(P, R)"""
     slowest_rank: int
     """The rank that the others waited for: the last to arrive at the barrier."""
+    collectives: Collectives | None = None
+    """None where nobody modelled them."""
 
 
 @dataclass(frozen=True, slots=True)

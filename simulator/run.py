@@ -27,6 +27,7 @@ from simulator.monitoring import MonitoringPath
 from simulator.observation import Counters, Devices, FaultView, Floats, Learning, Monitoring, StepTrace, Tick
 from simulator.standstill import standing
 from simulator.timeline import Conditions, StepBlock, StepModel
+from simulator.traced import trace
 from simulator.windows import integrate
 
 T = TypeVar("T", Devices, Counters)
@@ -268,7 +269,7 @@ class Run:
         if ended:
             step, learned = ended[-1]
             self._last = learned.values
-            self._last_step = trace(step)
+            self._last_step = trace(step, self.model)
         return ended
 
 
@@ -279,19 +280,3 @@ def frozen(readings: T) -> T:
         if isinstance(value, np.ndarray):
             value.setflags(write=False)
     return readings
-
-
-def trace(step: StepBlock) -> StepTrace:
-    """The timeline of a block of one step."""
-    seconds = step.phases[0]
-    starts = np.cumsum(seconds, axis=0) - seconds
-    for array in (seconds, starts):
-        array.setflags(write=False)
-    return StepTrace(
-        step=step.first_step,
-        start_seconds=float(step.starts[0]),
-        duration_seconds=float(step.durations[0]),
-        starts=starts,
-        seconds=seconds,
-        slowest_rank=int(step.arrivals[0].argmax()),
-    )

@@ -17,7 +17,7 @@ from simulator.host import Hosts, HostShare
 from simulator.job import JobSpec
 from simulator.names import PHASES
 from simulator.observation import Floats
-from simulator.overlap import kernel_seconds
+from simulator.overlap import Chain, kernel_seconds
 from simulator.streams import FaultStreams, StepStream, gamma_rows, generator, normal_rows, uniform_rows
 
 DATA_WAIT, H2D, FORWARD, BACKWARD, COLLECTIVE_WAIT, COLLECTIVE, OPTIMIZER, CHECKPOINT, STALL = range(len(PHASES))
@@ -53,6 +53,12 @@ class StepBlock:
     """(R,)"""
     checkpointed: NDArray[np.bool_]
     """(n,) whether the step ends with a checkpoint."""
+    chain: Chain
+    """The collectives of each step, on an idle fabric under these conditions."""
+    windows: Floats
+    """(n, R) length of the compute that collectives may run beside; it ends at the arrival."""
+    scale: Floats
+    """(n, 1) factor on the time of every collective of a step."""
     gaps: Floats | None = None
     """(n, R) seconds of forward in which the host launches nothing, so that its GPU idles; None for none."""
 
@@ -68,6 +74,9 @@ class StepBlock:
             self.arrivals[begin:end],
             self.clock_ratio,
             self.checkpointed[begin:end],
+            self.chain,
+            self.windows[begin:end],
+            self.scale[begin:end],
             None if self.gaps is None else self.gaps[begin:end],
         )
 
@@ -118,6 +127,10 @@ class StepModel:
     def healthy_step_seconds(self) -> float:
         """Step time without faults, jitter, stalls and checkpoints: the unit of delays given in healthy steps."""
         return self._healthy_step
+
+    def bubble_seconds(self, step: StepBlock) -> float:
+        """Time of the pipeline that fills and drains in a block of one step."""
+        return self._bubble * float((step.phases[0, FORWARD] + step.phases[0, BACKWARD]).max())
 
     def steps(self, first: int, *, waits: Floats, conditions: Conditions) -> StepBlock:
         """Steps first … first + n - 1 with these data waits, shape (n, R); `starts` are relative to the first one."""
@@ -196,7 +209,7 @@ class StepModel:
             kernels = kernels + (host.writes.max(axis=1, keepdims=True) - host.writes)
         return StepBlock(
             first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio,
-            due, host.pauses,
+            due, chain, dilated, np.broadcast_to(scale, (len(waits), 1)), host.pauses,
         )  # fmt: skip
 
     def _collective_scale(self, effects: Effects, first: int, count: int) -> Floats | float:

@@ -11,6 +11,7 @@ from exporter.pages import Pages
 from simulator.engine import Engine
 from simulator.observation import Tick
 from simulator.snapshot import Snapshot
+from simulator.traced import HealthySteps
 from stepscope.api.calculator import Calculator
 from stepscope.api.diagnoses import Diagnoses
 from stepscope.api.dry_runs import DryRuns
@@ -30,6 +31,7 @@ class Lab:
     pages: Pages
     settings: Settings
     reference: Reference = field(default_factory=Reference)
+    healthy_steps: HealthySteps = field(default_factory=HealthySteps)
     calculator: Calculator = field(default_factory=Calculator)
     diagnoses: Diagnoses = field(default_factory=Diagnoses)
     dry_runs: DryRuns = field(default_factory=DryRuns)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 from simulator.history import Sample
 from simulator.names import PHASES
-from simulator.observation import Floats, RunInfo, Tick
+from simulator.observation import RunInfo, Tick
 from simulator.snapshot import Snapshot
 from stepscope.api.models.base import PhaseValues
 from stepscope.api.models.state import (
@@ -17,11 +17,10 @@ from stepscope.api.models.state import (
     LearningView,
     Position,
     RankState,
-    RankTimeline,
     RunView,
-    StepView,
     Window,
 )
+from stepscope.api.step_views import column
 
 CHART_SECONDS = 300
 
@@ -141,40 +140,26 @@ def rank_states(tick: Tick, ranks: range) -> list[RankState]:
             temperature_celsius=float(devices.temperature_celsius[rank]),
             sm_clock_mhz=float(devices.sm_clock_mhz[rank]),
             queue_batches=float(tick.queue_batches[rank]),
-            phases=_column(step.seconds if step else None, rank),
+            phases=column(step.seconds if step else None, rank),
         )
         for rank in ranks
     ]
 
 
-def step_view(tick: Tick, ranks: range) -> StepView | None:
-    """The timeline of the last finished step; None before the first."""
-    step = tick.last_step
-    if step is None:
-        return None
-    return StepView(
-        run=tick.info.run,
-        step=step.step,
-        start_seconds=step.start_seconds,
-        duration_seconds=step.duration_seconds,
-        slowest_rank=step.slowest_rank,
-        ranks_total=tick.info.ranks,
-        ranks=[
-            RankTimeline(rank=rank, starts=_column(step.starts, rank), seconds=_column(step.seconds, rank))
-            for rank in ranks
-        ],
-    )
-
-
 def history_view(now: Snapshot) -> HistoryView:
     """The last five minutes."""
     samples = now.samples[-CHART_SECONDS:]
+    # The sample before the first one shown, where there is one: a share is a difference.
+    earlier = now.samples[-CHART_SECONDS - 1 : -1] if len(now.samples) > CHART_SECONDS else (None, *samples[:-1])
+    shares = [_shares([one for one in pair if one is not None]) for pair in zip(earlier, samples, strict=True)]
     return HistoryView(
         run=now.tick.info.run,
         time=[sample.timestamp for sample in samples],
         gpu_util_percent=[sample.gpu_util_percent for sample in samples],
         mfu=[sample.mfu for sample in samples],
         step_seconds=[sample.step_seconds for sample in samples],
+        data_wait=[share.data_wait for share in shares],
+        communication=[share.collective_wait + share.collective for share in shares],
         loss=[finite(sample.loss) for sample in samples],
         grad_norm=[finite(sample.grad_norm) for sample in samples],
     )
@@ -187,8 +172,3 @@ def _shares(samples: Sequence[Sample]) -> PhaseValues:
     length = now[0] - before[0]
     shares = [(b - a) / length if length > 0 else 0.0 for a, b in zip(before[1], now[1], strict=True)]
     return PhaseValues(**dict(zip(PHASES, shares, strict=True)))
-
-
-def _column(phases: Floats | None, rank: int) -> PhaseValues:
-    values = [0.0] * len(PHASES) if phases is None else phases[:, rank].tolist()
-    return PhaseValues(**dict(zip(PHASES, values, strict=True)))

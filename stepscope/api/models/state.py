@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -151,8 +151,52 @@ class RankTimeline(Shape):
     """How long each lasts; they add up to the step."""
 
 
+class BucketView(Shape):
+    """One collective of a step, or neighbours shown as one. Seconds after the step began."""
+
+    first: Count
+    """Index of the first of them, in the order in which they leave."""
+    count: Annotated[int, Field(ge=1)]
+    ready_seconds: NonNegative
+    """When the last rank has the first of them ready."""
+    start_seconds: NonNegative
+    end_seconds: NonNegative
+    busy_seconds: NonNegative
+    """Time of their transfers; what is left between start and end is waiting for the next to be ready."""
+
+
+class CollectivesView(Shape):
+    """What ranks tell each other in one step."""
+
+    kind: Literal["all-reduce", "gather-scatter"]
+    """Of gradient buckets; or of layers, whose weights are sharded."""
+    mode: Literal["overlapped", "after", "beside", "none"]
+    """`overlapped`: each leaves during backward; `after`: all follow backward; `beside`: beside forward and backward,
+    where the model knows their sum and not their turns; `none`: there is nobody to talk to."""
+    count: Count
+    busy_seconds: NonNegative
+    """Time of all transfers together."""
+    barrier_seconds: NonNegative
+    """When the last rank arrives."""
+    bubble_seconds: NonNegative
+    """What a pipeline has on top in the phase `collective_wait`; times of buckets are without it."""
+    buckets: Annotated[list[BucketView], Field(max_length=64)]
+
+
+class BandView(Shape):
+    """Where 90 % of the ranks are, for jobs with more of them than anybody can look at."""
+
+    early: PhaseValues
+    """Ends of each phase that 5 % of the ranks are ahead of, seconds after the step began."""
+    late: PhaseValues
+    """Ends of each phase that 95 % of the ranks have reached."""
+
+
 class StepView(Shape):
-    """The timeline of the last finished step."""
+    """The timeline of the last finished step, or of the same step with nothing wrong."""
+
+    healthy: bool
+    """Whether it is the step as it would have been without any fault: same seed, same jitter."""
 
     run: Name
     step: Count
@@ -161,6 +205,12 @@ class StepView(Shape):
     duration_seconds: NonNegative
     slowest_rank: Count
     """The rank that the others waited for."""
+    slowest: RankTimeline
+    fastest: RankTimeline
+    """The rank that was at the barrier first."""
+    band: BandView
+    collectives: CollectivesView | None
+    """Null where nobody modelled them."""
     ranks_total: Count
     ranks: list[RankTimeline]
     """`limit` ranks from `first_rank` on."""
@@ -175,7 +225,37 @@ class HistoryView(Shape):
     gpu_util_percent: list[Percent]
     mfu: list[Share]
     step_seconds: list[NonNegative]
+    data_wait: list[Share]
+    """Share of the second, mean over ranks."""
+    communication: list[Share]
+    """Likewise: waiting in collectives, and their transfers in the open."""
     loss: list[float | None]
     """Null where it was not finite."""
     grad_norm: list[float | None]
     """Null where it was not finite."""
+
+
+class TraceEvent(Shape):
+    """One event in the form that Chrome's tracing and Perfetto read."""
+
+    name: Name
+    cat: str | None = None
+    ph: Literal["X", "M", "i"]
+    """X: lasts; M: names a process or thread; i: a moment."""
+    ts: NonNegative | None = None
+    """Microseconds after the step began."""
+    dur: NonNegative | None = None
+    """Microseconds."""
+    pid: Count
+    tid: Count
+    s: Literal["g"] | None = None
+    args: dict[str, str | int | float] | None = None
+
+
+class TraceView(Shape):
+    """A step as a file for ui.perfetto.dev or chrome://tracing."""
+
+    traceEvents: list[TraceEvent]
+    displayTimeUnit: Literal["ms"]
+    otherData: dict[str, str]
+    """What it is of."""
