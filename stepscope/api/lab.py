@@ -15,6 +15,7 @@ from simulator.traced import HealthySteps
 from stepscope.api.calculator import Calculator
 from stepscope.api.diagnoses import Diagnoses
 from stepscope.api.dry_runs import DryRuns
+from stepscope.api.fresh import Fresh
 from stepscope.api.idempotency import Answers
 from stepscope.api.models.faults import FaultView
 from stepscope.api.playbacks import Playbacks
@@ -31,6 +32,7 @@ class Lab:
     pages: Pages
     settings: Settings
     reference: Reference = field(default_factory=Reference)
+    fresh: Fresh = field(default_factory=Fresh)
     healthy_steps: HealthySteps = field(default_factory=HealthySteps)
     calculator: Calculator = field(default_factory=Calculator)
     diagnoses: Diagnoses = field(default_factory=Diagnoses)

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from typing import Any
 
+import pydantic
 import pytest
 
 from simulator.names import PHASES
 from simulator.observation import RunInfo
 from stepscope.api import views
+from stepscope.api.fresh import Fresh
 from stepscope.api.models.base import PhaseValues
 from stepscope.api.models.state import RunView
 from tests.api.conftest import STRAGGLER, Bench, pointers, problem
@@ -159,6 +162,40 @@ def test_a_state_is_of_one_run_whatever_happens_meanwhile(bench: Bench, monkeypa
         return view(info)
 
     monkeypatch.setattr(views, "run_view", then_another_job)
-    assert bench.get("/v1/state") == before
+    # Another question, whose answer is not there yet.
+    assert bench.get("/v1/state?limit=63") == before
     monkeypatch.undo()
     assert bench.get("/v1/state")["run"]["preset"] == "trap-87"
+
+
+@pytest.mark.parametrize("path", ["/v1/state", "/v1/step", "/v1/history"])
+def test_a_room_of_viewers_costs_one_answer_per_second(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    written: list[str] = []
+    write = pydantic.BaseModel.model_dump_json
+
+    def counting(self: pydantic.BaseModel, **options: Any) -> str:
+        written.append(type(self).__name__)
+        return write(self, **options)
+
+    monkeypatch.setattr(pydantic.BaseModel, "model_dump_json", counting)
+    answers = [bench.get(path) for _ in range(50)]
+    assert len(written) == 1
+    assert all(answer == answers[0] for answer in answers)
+    bench.turn(1)
+    assert bench.get(path) != answers[0]
+    assert len(written) == 2
+
+
+def test_an_event_between_two_seconds_is_seen_at_once(bench: Bench) -> None:
+    before = bench.get("/v1/state")["position"]["last_event"]
+    bench.put_fault("slow")
+    assert bench.get("/v1/state")["position"]["last_event"] == before + 1
+
+
+def test_what_was_written_late_is_not_shown_later() -> None:
+    fresh = Fresh()
+    assert fresh.body(1, "a", lambda: fresh.body(2, "a", lambda: "new") and "old") == "old"
+    assert fresh.body(2, "a", lambda: "again") == "new"
+    assert fresh.body(1, "a", lambda: "once more") == "once more"

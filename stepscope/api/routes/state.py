@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable
 from typing import Annotated, Literal
 
 from fastapi import Query
-from pydantic import BaseModel
 from starlette.responses import Response
 
 from simulator.observation import Tick
+from simulator.snapshot import Snapshot
 from stepscope.api import views
-from stepscope.api.lab import CurrentLab
+from stepscope.api.lab import CurrentLab, Lab
 from stepscope.api.models.state import HistoryView, StateView, StepView, TraceView
 from stepscope.api.problems import ProblemError
 from stepscope.api.query import FirstRank, Limit, Switch
@@ -24,24 +24,28 @@ router = v1("state")
 
 _ERRORS = problems(*READ, 503)
 _LIMIT = 64
-_JSON = "application/json"
 
 
-@router.get("/state", responses=_ERRORS)
-def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> StateView:
+@router.get("/state", response_model=StateView, responses=_ERRORS)
+def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> Response:
     """The last second and the last minute of the run, and each rank in the last second."""
     now = lab.now()
     tick = now.tick
-    return StateView(
-        run=views.run_view(tick.info),
-        position=views.position(now),
-        last_tick=views.last_tick(now),
-        last_minute=views.last_minute(now),
-        reference=lab.reference.of(now.spec, seed=tick.info.seed),
-        learning=views.learning(tick),
-        ranks_total=tick.info.ranks,
-        ranks=views.rank_states(tick, _page(tick, first_rank, limit)),
-    )
+
+    def write() -> str:
+        view = StateView(
+            run=views.run_view(tick.info),
+            position=views.position(now),
+            last_tick=views.last_tick(now),
+            last_minute=views.last_minute(now),
+            reference=lab.reference.of(now.spec, seed=tick.info.seed),
+            learning=views.learning(tick),
+            ranks_total=tick.info.ranks,
+            ranks=views.rank_states(tick, _page(tick, first_rank, limit)),
+        )
+        return view.model_dump_json()
+
+    return _answer(lab, now, ("state", first_rank, limit), write)
 
 
 @router.get(
@@ -66,21 +70,26 @@ def get_step(
     if step is None:
         # A young run is as it should be: not an error of the lab, only nothing to show yet.
         raise ProblemError(404, "no-step-yet", "The run has not ended a step yet.", headers={"Retry-After": "1"})
-    if healthy:
-        step = lab.healthy_steps.step(now.spec, seed=info.seed, step=step.step)
     ranks = _page(now.tick, first_rank, limit)
-    if format_ == "json":
-        return _json(step_view(step, info, ranks, healthy=healthy))
-    name = f"{info.preset}-step-{step.step}{'-healthy' if healthy else ''}.trace.json"
-    return _json(
-        trace_view(step, info, ranks, healthy=healthy), {"Content-Disposition": f'attachment; filename="{name}"'}
-    )
+
+    def write() -> str:
+        shown = lab.healthy_steps.step(now.spec, seed=info.seed, step=step.step) if healthy else step
+        if format_ == "trace":
+            return trace_view(shown, info, ranks, healthy=healthy).model_dump_json(exclude_none=True)
+        return step_view(shown, info, ranks, healthy=healthy).model_dump_json()
+
+    answer = _answer(lab, now, ("step", first_rank, limit, healthy, format_), write)
+    if format_ == "trace":
+        name = f"{info.preset}-step-{step.step}{'-healthy' if healthy else ''}.trace.json"
+        answer.headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
 
 
-@router.get("/history", responses=_ERRORS)
-def get_history(lab: CurrentLab) -> HistoryView:
+@router.get("/history", response_model=HistoryView, responses=_ERRORS)
+def get_history(lab: CurrentLab) -> Response:
     """The last five minutes, one value per second."""
-    return views.history_view(lab.now())
+    now = lab.now()
+    return _answer(lab, now, "history", lambda: views.history_view(now).model_dump_json())
 
 
 def _page(tick: Tick, first_rank: int, limit: int) -> range:
@@ -88,6 +97,7 @@ def _page(tick: Tick, first_rank: int, limit: int) -> range:
     return range(tick.info.ranks)[first_rank : first_rank + limit]
 
 
-def _json(view: BaseModel, headers: Mapping[str, str] | None = None) -> Response:
-    """Written on the thread of the route: of large jobs it is hundreds of kilobytes, too much for the event loop."""
-    return Response(view.model_dump_json(exclude_none=isinstance(view, TraceView)), headers=headers, media_type=_JSON)
+def _answer(lab: Lab, now: Snapshot, question: Hashable, write: Callable[[], str]) -> Response:
+    """Written once per moment, and on this thread: of large jobs it is too much for the event loop."""
+    moment = (now.tick.info.run, now.tick.index, now.last_event, now.failure, round(now.lag_seconds, 1))
+    return Response(lab.fresh.body(moment, question, write), media_type="application/json")
