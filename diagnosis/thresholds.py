@@ -39,6 +39,10 @@ COLLECTIVE_HIGH = 0.25
 GRAD_NORM_SPIKE_FACTOR = 10.0
 """Multiple of the running median above which a gradient norm counts as a spike, harmless spikes (1.5-7 x) excepted."""
 
+SKIPPED_HIGH = 0.1
+"""Share of a minute's steps that the optimizer skips for an overflow in fp16. A healthy loss scale overflows once in a
+thousand or two, when it tries to grow."""
+
 SCRAPE_INTERVAL_SECONDS = 5
 """Interval of the shipped scrape configuration; datasource `timeInterval` and alert delays follow from it."""
 

@@ -30,6 +30,7 @@ def training_alerts(profile: Profile) -> tuple[Alert, ...]:
         _communication_exposed(),
         _grad_norm_exploding(),
         _loss_not_finite(),
+        _steps_skipped(),
         _no_progress(),
         _thermal_throttle(window),
         _fabric_pauses(window),
@@ -154,6 +155,27 @@ def _loss_not_finite() -> Alert:
         patience="none",
         summary="The loss is not a number any more.",
         description="The loss of run {{ $labels.run }} is NaN or infinite: every GPU-hour from now on is wasted.",
+    )
+
+
+def _steps_skipped() -> Alert:
+    def grown(metric: str) -> str:
+        return f"sum by (run) (increase({metric}[{WINDOW}]))"
+
+    return Alert(
+        name="TrainingStepsSkipped",
+        set="training",
+        severity="warning",
+        about="An fp16 overflow skips a step and halves the loss scale. Now and then is how the scale is found.",
+        expr=(
+            f"{grown('training_skipped_steps_total')}\n"
+            f"  / ({grown('training_steps_total')} > 0)\n  > {limit.SKIPPED_HIGH:g}"
+        ),
+        summary="Steps are skipped: the job runs at full speed and learns little or nothing.",
+        description=(
+            "The optimizer of run {{ $labels.run }} skipped {{ $value | humanizePercentage }} of the steps of the last "
+            "minute, because values overflowed at this loss scale."
+        ),
     )
 
 

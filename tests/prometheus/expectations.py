@@ -14,7 +14,7 @@ from faults.kind import ParamValue
 SPEED, STRAGGLING, HEAT = "TrainingMfuLow", "TrainingRankStraggling", "GpuThermalThrottle"
 INPUT, NETWORK, GRADIENT = "TrainingInputStarved", "TrainingCommunicationExposed", "TrainingGradNormExploding"
 STANDSTILL, PAUSES = "TrainingNoProgress", "FabricPauses"
-NOT_FINITE = "TrainingLossNotFinite"
+NOT_FINITE, SKIPPED = "TrainingLossNotFinite", "TrainingStepsSkipped"
 STALE, CONTRADICTION = "TelemetryStale", "TelemetryContradictory"
 
 BEGINS = 60
@@ -186,7 +186,9 @@ EXPECTED: Mapping[str, tuple[Case, ...]] = {
         Case(why="a minute's slope of the loss is far below its noise: the schedule has to be looked at"),
     ),
     "loss_scale_collapse": (
-        Case(why="steps take as long as ever and all of them are skipped", preset="fragile-4gpu"),
+        Case(why="steps take as long as ever and all of them are skipped", preset="fragile-4gpu", fires=_of(SKIPPED)),
+        Case(why="moderate: nine steps are skipped, and the scale fits again", preset="fragile-4gpu", intensity=0.5,
+             lasts=200),
     ),
 }  # fmt: skip
 """By kind. A kind that is not here fails its test."""
