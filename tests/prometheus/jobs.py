@@ -110,6 +110,7 @@ class TinyJob:
                 "tokens": 4096 * steps,
                 "model_flops": FLOPS_PER_STEP * steps,
                 "step_seconds": {"sum": self.step_seconds, "counts": self.counts},
+                "skipped_steps": 0,
                 "nonfinite_steps": 0,
                 "grad_norm_spikes": mood.spikes,
                 "loss": mood.loss,

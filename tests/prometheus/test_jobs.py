@@ -13,8 +13,7 @@ def test_what_the_rules_read_of_a_job_is_there_but_for_what_a_process_cannot_see
     stored = scraped_job({}, seconds=31)
     names = {series.partition("{")[0] for series in stored.values}
     missing = {name for name in families_read() - names if name.startswith("training_")}
-    without_scaler = {"training_skipped_steps_total"}
-    assert missing == ({family.name for family in NODE_FAMILIES} | without_scaler) & families_read()
+    assert missing == {family.name for family in NODE_FAMILIES} & families_read()
     assert not [series for series in stored.values if 'phase="collective_wait"' in series]
     assert stored.values['training_peak_flops_per_second{run="real",instance="node-0:9401",job="gpu-nodes"}'] == [
         str(RANKS * PEAK)
