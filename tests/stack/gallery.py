@@ -46,8 +46,9 @@ HEALTHY = (Scene(name="healthy", preset=ONE_NODE), Scene(name="healthy-nodes", p
 
 
 def _shown_on(kind: Kind) -> str:
-    """The first preset that has what a kind needs."""
-    return next(name for name in (ONE_NODE, NODES, IN_FP16) if not kind.unmet_needs(topology_of(preset(name))))
+    """The first preset that has what a kind needs, and is not gone with its only node."""
+    names = (NODES,) if kind.name == "node_unreachable" else (ONE_NODE, NODES, IN_FP16)
+    return next(name for name in names if not kind.unmet_needs(topology_of(preset(name))))
 
 
 BROKEN = tuple(Scene(name=name.replace("_", "-"), preset=_shown_on(kind), kind=name) for name, kind in kinds().items())
