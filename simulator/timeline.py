@@ -186,27 +186,18 @@ class StepModel:
         phases[:, COLLECTIVE_WAIT] = barrier[:, None] - arrival + bubble[:, None]
         phases[:, COLLECTIVE] = (end - barrier)[:, None]
         phases[:, OPTIMIZER] = self._optimizer
-        due = self._due(first, len(waits))
-        checkpoints = np.where(due, training.checkpoint_seconds, 0.0)
-        phases[:, CHECKPOINT] = checkpoints[:, None]
-        if host.writes is not None:
-            written = host.writes.max(axis=1)
-            phases[:, CHECKPOINT] += host.writes
-            phases[:, COLLECTIVE_WAIT] += written[:, None] - host.writes
-            checkpoints = checkpoints + written
-            due = due | (written > 0.0)
+        written, waiting, due = self._checkpoints(first, len(waits), host)
+        phases[:, CHECKPOINT] = written
+        phases[:, COLLECTIVE_WAIT] += waiting
         phases[:, STALL] = stalls[:, None]
-        durations = end + bubble + self._optimizer + checkpoints + stalls
+        durations = end + bubble + self._optimizer + written.max(axis=1) + stalls
         off = np.abs(phases.sum(axis=1) - durations[:, None])
         assert (off <= 1e-9 * durations[:, None]).all(), "phases must add up to the step"
         assert phases.min() >= 0.0, "no phase may be negative"
         starts = np.cumsum(np.concatenate(([0.0], durations[:-1])))
         work = host.work if isinstance(host.work, float) else host.work[:, None, :]
         matmul = self._matmul[None, :, None] / conditions.clock_ratio * np.ones((len(waits), 1, 1)) * work
-        kernels = kernel_seconds(chain, start, dilated, arrival, end, scale) + bubble[:, None]
-        if host.writes is not None:
-            # After its write a rank spins in a barrier until the last one has written.
-            kernels = kernels + (host.writes.max(axis=1, keepdims=True) - host.writes)
+        kernels = kernel_seconds(chain, start, dilated, arrival, end, scale) + bubble[:, None] + waiting
         return StepBlock(
             first, starts, durations, phases, matmul, kernels, arrival, conditions.clock_ratio,
             due, chain, dilated, np.broadcast_to(scale, (len(waits), 1)), host.pauses,
@@ -225,13 +216,20 @@ class StepModel:
         calm = not (effects.collective_tails or effects.pause_storms)
         return scale if calm else np.minimum(scale, self.fabric.most_scale(effects))
 
-    def _due(self, first: int, count: int) -> NDArray[np.bool_]:
-        """(n,) whether the job itself writes a checkpoint at the end of the step."""
+    def _checkpoints(self, first: int, count: int, host: HostShare) -> tuple[Floats, Floats | float, NDArray[np.bool_]]:
+        """Seconds in which ranks write, and in which they wait for the last one; whether a step ends with a checkpoint.
+
+        Shapes (n, R) or (n, 1), the same or a number, and (n,). Who has written spins in a barrier.
+        """
         every = self.spec.training.checkpoint_every_steps
-        if not every:
-            return np.zeros(count, dtype=bool)
-        due: NDArray[np.bool_] = (np.arange(first + 1, first + count + 1) % every) == 0
-        return due
+        due = np.zeros(count, dtype=bool)
+        if every:
+            due = (np.arange(first + 1, first + count + 1) % every) == 0
+        own = np.where(due, self.spec.training.checkpoint_seconds, 0.0)[:, None]
+        if host.writes is None:
+            return own, 0.0, due
+        last = host.writes.max(axis=1, keepdims=True)
+        return own + host.writes, last - host.writes, due | (last[:, 0] > 0.0)
 
     def _stalls(self, first: int, count: int) -> Floats:
         noise = self.spec.noise
