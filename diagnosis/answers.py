@@ -175,7 +175,6 @@ class _Table:
             up=self._up,
             run_up=np.where(np.isfinite(self._single["training_steps_total"]), 1.0, np.nan),
             gpu_up=self._gpu_up,
-            success=np.full_like(self._up, np.nan),
         )
 
     def _place(self, labels: Mapping[str, str], values: Floats) -> None:

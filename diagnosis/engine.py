@@ -11,6 +11,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case
 from diagnosis.cost import cost
 from diagnosis.pipeline import isolate
+from diagnosis.rates import increase
 from diagnosis.registry import causes
 from diagnosis.series import Series
 from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
@@ -53,15 +54,17 @@ def diagnose(
 def _case(series: Series, *, at: float | None, window_seconds: float) -> Case:
     end = float(series.times[-1]) if at is None and len(series.times) else (at or 0.0)
     history = series.part(-np.inf, end)
-    now = Window(history.part(end - window_seconds, end))
-    long = Window(history.part(end - limit.LONG_WINDOWS * window_seconds, end))
+    each = _bytes_per_step(history)
+    now = Window(history.part(end - window_seconds, end), each)
+    long = Window(history.part(end - limit.LONG_WINDOWS * window_seconds, end), each)
     return Case(now, _best_before(history, now), tuple(_pieces(now)), long, history)
 
 
 def _pieces(window: Window) -> list[Window]:
     """The intervals between scrapes in which a step ended."""
     cut = [
-        Window(window.series.at(np.array([first, first + 1], dtype=np.int64))) for first in range(window.scrapes - 1)
+        Window(window.series.at(np.array([first, first + 1], dtype=np.int64)), window.bytes_per_step)
+        for first in range(window.scrapes - 1)
     ]
     return [piece for piece in cut if piece.steps > 0]
 
@@ -80,7 +83,7 @@ def better_times(series: Series, *, window_seconds: float) -> tuple[float, float
 def _best_before(history: Series, now: Window) -> Window | None:
     """The good stretch before `now`, of those in which ranks were seen."""
     seen = [window for window in _stretches(history, now) if np.isfinite(window.rank_steps).any()]
-    return _earliest_good(seen, _quiet)
+    return _earliest_good(seen, lambda window: window.pace_seconds)
 
 
 def _earliest_good(windows: Sequence[Window], length: Callable[[Window], float]) -> Window | None:
@@ -99,14 +102,15 @@ def _stretches(history: Series, now: Window) -> list[Window]:
     if length < limit.LEAST_SCRAPES or now.scrapes < limit.LEAST_SCRAPES:
         return []
     firsts = range(before + 1 - length, -1, -max(1, length // 2))
-    cut = [Window(history.at(np.arange(first, first + length))) for first in firsts]
+    cut = [Window(history.at(np.arange(first, first + length)), now.bytes_per_step) for first in firsts]
     return [window for window in cut if window.steps >= limit.LEAST_STEPS]
 
 
-def _quiet(window: Window) -> float:
-    """Step time without checkpoints and stalls, which say nothing about the pace of a job."""
-    interrupted = middle(window.phases[-2:].sum(axis=0))
-    return window.step_seconds - interrupted
+def _bytes_per_step(history: Series) -> float:
+    """Over all that is known of the run: one step more or less is little then. NaN where nobody counts bytes."""
+    whole = Window(history)
+    moved = middle(increase(history.rank["training_collective_bytes_total"]))
+    return moved / whole.steps if moved > 0 and whole.steps >= limit.LEAST_STEPS else float("nan")
 
 
 def _too_thin(case: Case) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,13 +74,10 @@ def mode_of(case: Case, late: Lateness) -> tuple[str, NDArray[np.int64]]:
         return "uniform", nobody
     if late.at_once > limit.LATE_AT_ONCE_TAIL and case.whole_nodes(late.late):
         return "node", late.late
-    if 0 < len(late.late) <= 0.5 * every and late.ranks[late.late].sum() > 0.8 * late.ranks.sum():
-        # One late batch in a few steps is anybody's bad luck.
-        usual = np.zeros(every) if case.before is None else np.nan_to_num(case.before.data_wait)
-        pieces = [piece.data_wait - usual for piece in case.pieces]
-        always = persistent(pieces, late.late, least=0.25 * late.seconds)
-        if case.now.steps >= limit.LEAST_STEPS_TO_BLAME and len(pieces) > 1 and len(always) == len(late.late):
-            return "same ranks", late.late
+    few = 0 < len(late.late) <= 0.5 * every and late.ranks[late.late].sum() > 0.8 * late.ranks.sum()
+    # One late batch in a few steps is anybody's bad luck.
+    if few and case.now.steps >= limit.LEAST_STEPS_TO_BLAME and _same(case, late):
+        return "same ranks", late.late
     return "tail", nobody
 
 
@@ -105,26 +102,42 @@ def at_boundaries(case: Case) -> bool:
     if before is None:
         return False
     # Late in all steps for a while is a burst, and no boundary.
-    for piece in case.pieces:
+    for piece in (case.now, *case.pieces):
         few, steps = long_steps(piece, before)
         if steps >= limit.LEAST_STEPS_OF_PIECE and few > limit.LONG_STEP_SHARE * steps:
             return False
-    return any(_at_boundaries(window, before) for window in (case.now, case.long))
+    return any(_at_boundaries(replace(case, now=window)) for window in (case.now, case.long))
 
 
-def _at_boundaries(window: Window, before: Window) -> bool:
-    few, steps = long_steps(window, before)
+def _at_boundaries(case: Case) -> bool:
+    """As above, within `case.now`; one rank at a time, as a shard is opened by one."""
+    now, before = case.now, case.before
+    assert before is not None, "boundaries are told from the steps of a better window"
+    late = lateness(case, least=0.0)
+    if (
+        late is None
+        or late.at_once > limit.LATE_AT_ONCE_TAIL
+        or late.seconds <= limit.HANDOVER_SHARE * now.step_seconds
+    ):
+        return False
+    few, steps = long_steps(now, before)
+    hit = int((late.ranks > 0.1 * late.ranks.max()).sum())
+    ranks = len(late.ranks)
+    if ranks >= limit.LEAST_RANKS_OF_TAIL and limit.LEAST_STEPS_OF_PIECE <= steps <= 2 * ranks:
+        # A tail hits another rank in every step; a shard that is being opened is seen before its step has ended.
+        if hit > 0.4 * min(steps, ranks):
+            return False
+        return late.seconds * steps > limit.SHARD_LATENESS * before.step_seconds and not _same(case, late)
     if not 0 < few <= limit.LONG_STEP_SHARE * steps:
         return False
-    total = float(np.nansum(np.maximum(0.0, window.data_wait - np.nan_to_num(before.data_wait)))) * steps
-    return total / few > limit.SHARD_LATENESS * before.step_seconds and _concentrated(window, before, few)
+    return late.seconds * steps / few > limit.SHARD_LATENESS * before.step_seconds
 
 
-def _concentrated(window: Window, before: Window, few: float) -> bool:
-    """Whether the lateness lies on no more ranks than there were long steps."""
-    waits = np.maximum(0.0, np.nan_to_num(window.data_wait - before.data_wait))
-    most = np.sort(waits)[::-1]
-    return bool(most[: max(1, round(few))].sum() > limit.SHARE_OF_STEPS * most.sum()) or len(waits) <= few
+def _same(case: Case, late: Lateness) -> bool:
+    """Whether the same ranks are late in every interval."""
+    usual = np.zeros(len(late.ranks)) if case.before is None else np.nan_to_num(case.before.data_wait)
+    pieces = [piece.data_wait - usual for piece in case.pieces]
+    return len(pieces) > 1 and len(persistent(pieces, late.late, least=0.25 * late.seconds)) == len(late.late) > 0
 
 
 def by_cpu(case: Case, late: Lateness, mode: str) -> bool:

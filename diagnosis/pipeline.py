@@ -10,7 +10,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case
 from diagnosis.lateness import lateness
 from diagnosis.verdict import Stage
-from diagnosis.window import H2D, Window, low
+from diagnosis.window import H2D, Window, high, low, middle
 from simulator.observation import Floats
 
 
@@ -59,10 +59,22 @@ def _affinity(now: Window) -> Stage:
 
 
 def staged(now: Window) -> float:
-    """PCIe bytes that the boards send over what leaves their nodes: 1 with GPUDirect, 2 staged in host memory."""
-    sent = float(np.nansum(now.link("training_network_transmit_bytes_total")))
-    pcie = now.gpu("DCGM_FI_PROF_PCIE_TX_BYTES")
-    return float(np.nansum(pcie)) / sent if sent > 0 and np.isfinite(pcie).any() else math.nan
+    """PCIe bytes that the boards send over what leaves their nodes: 1 with GPUDirect, 2 staged in host memory.
+
+    The one is a gauge and the other a counter: the usual reading over the best interval, so that a stall between two
+    scrapes is not taken for bytes that went missing. Median over the nodes.
+    """
+    series = now.series
+    if not series.links or now.scrapes < limit.LEAST_SCRAPES:
+        return math.nan
+    node_of_link = np.array([link.node for link in series.links])
+    rates = np.diff(series.link["training_network_transmit_bytes_total"], axis=0) / np.diff(series.times)[:, None]
+    pcie = series.gpu["DCGM_FI_PROF_PCIE_TX_BYTES"]
+    nodes = range(len(series.nodes))
+    sent = np.array([high(rates[:, node_of_link == node].sum(axis=1)) for node in nodes])
+    read = np.array([middle(pcie[:, series.node_of == node].sum(axis=1)) for node in nodes])
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return middle(np.where(sent > 0, read / sent, np.nan))
 
 
 def _gpudirect(now: Window) -> Stage:

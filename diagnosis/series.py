@@ -20,9 +20,11 @@ GPU_FAMILIES = (
     "DCGM_FI_DEV_SM_CLOCK",
     "DCGM_FI_DEV_GPU_TEMP",
     "DCGM_FI_DEV_POWER_USAGE",
+    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
     "DCGM_FI_DEV_GPU_UTIL",
     "DCGM_FI_DEV_XID_ERRORS",
     "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
     "DCGM_FI_DEV_ROW_REMAP_FAILURE",
     "DCGM_FI_DEV_POWER_VIOLATION",
     "DCGM_FI_DEV_THERMAL_VIOLATION",
@@ -120,8 +122,6 @@ class Series:
     """(N,) the same of the target with the run's own series."""
     gpu_up: Floats
     """(N, R) 1 where the exporter could read the board."""
-    success: Floats
-    """(N, K) Unix time of the exporter's last good reading on a node."""
 
     @property
     def ranks(self) -> int:
@@ -156,7 +156,6 @@ class Series:
             up=self.up[chosen],
             run_up=self.run_up[chosen],
             gpu_up=self.gpu_up[chosen],
-            success=self.success[chosen],
         )
 
 

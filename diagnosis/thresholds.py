@@ -214,7 +214,7 @@ in a healthy job it moves by a few tenths of a percent."""
 UTIL_DIP_PERCENT = 98.0
 """GPU utilization of one second below which a GPU was idle for a moment; spinning in a collective reads 100."""
 
-PAUSE_COMPUTE_SHARE = 0.15
+PAUSE_COMPUTE_SHARE = 0.03
 """Growth of the mean compute over that of the waiting above which time was added, and not only dealt out unevenly."""
 
 CHECKPOINT_SHARE_HIGH = 0.04
@@ -268,3 +268,18 @@ EXPLAINED_WITHIN = 0.15
 
 LEAST_STEPS_OF_PIECE = 8
 """Steps between two scrapes of which a share says something."""
+
+XIDS_OF_MEMORY = (48, 63, 64, 92, 94, 95)
+"""XID codes of memory errors and remapped rows (NVIDIA's catalogue of XID errors)."""
+
+LEAST_INTERVALS_STALE = 2
+"""Intervals in a row without any energy used after which readings are old ones."""
+
+UTIL_BUSY_PERCENT = 50.0
+"""GPU utilization above which profiling fields cannot be 0."""
+
+PAUSE_DEVIATIONS = 5.0
+"""Standard errors of the growth of compute from which time was added: what is dealt out unevenly adds up to nothing."""
+
+LEAST_RANKS_OF_TAIL = 16
+"""Ranks of a job among which a tail seldom hits the same one twice."""

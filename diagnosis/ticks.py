@@ -16,9 +16,15 @@ _GPU: dict[str, Callable[[Tick], Floats]] = {
     "DCGM_FI_DEV_GPU_TEMP": lambda tick: tick.devices.temperature_celsius,
     "DCGM_FI_DEV_POWER_USAGE": lambda tick: tick.devices.power_watts,
     "DCGM_FI_DEV_GPU_UTIL": lambda tick: tick.devices.gpu_util_percent,
+    "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION": lambda tick: _exposed(
+        "DCGM_FI_DEV_TOTAL_ENERGY_CONSUMPTION", tick.counters.energy_joules
+    ),
     "DCGM_FI_DEV_XID_ERRORS": lambda tick: tick.counters.xid.astype(np.float64),
-    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: _rows(tick),
-    "DCGM_FI_DEV_ROW_REMAP_FAILURE": lambda tick: _zeros(tick),
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS": lambda tick: tick.counters.uncorrectable_remapped_rows.astype(
+        np.float64
+    ),
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS": lambda tick: tick.counters.correctable_remapped_rows.astype(np.float64),
+    "DCGM_FI_DEV_ROW_REMAP_FAILURE": lambda tick: np.zeros(tick.info.ranks),
     "DCGM_FI_DEV_POWER_VIOLATION": lambda tick: _exposed(
         "DCGM_FI_DEV_POWER_VIOLATION", tick.counters.power_violation_seconds
     ),
@@ -70,71 +76,74 @@ _SINGLE: dict[str, Callable[[Tick], float]] = {
 }
 
 
+_PROFILING = "DCGM_FI_PROF_"
+"""What the names of profiling fields begin with."""
+
+
 def series_of(ticks: Sequence[Tick]) -> Series:
-    """The series that scrapes at exactly these ticks leave behind; all of one run, oldest first, at least one."""
+    """The series that scrapes at exactly these ticks leave behind; all of one run, oldest first, at least one.
+
+    What the monitoring shows of a tick counts, not what is: readings that are missing, old or 0, nodes without answer.
+    """
     if not ticks:
         raise ValueError("ticks: at least one is needed")
     info = ticks[-1].info
     if any(tick.info.run != info.run for tick in ticks):
         raise ValueError("ticks: all of them must be of one run")
-
-    answered = np.array([_answered(tick) for tick in ticks])
-    of_rank = answered[:, [gpu.node for gpu in info.gpus]]
-    of_link = np.repeat(answered, len(info.nic_devices), axis=1)
-    present = np.array([~np.isnan(tick.monitored().devices.gpu_util_percent) for tick in ticks])
+    seen = [tick.monitored() for tick in ticks]
+    reachable = np.array([_reachable(tick) for tick in ticks])
+    rank_there = reachable[:, [gpu.node for gpu in info.gpus]]
+    links = tuple(Link(node, device) for node in range(info.nodes) for device in info.nic_devices)
+    link_there = reachable[:, [link.node for link in links]]
 
     def stack(table: dict[str, Callable[[Tick], Floats]], there: NDArray[np.bool_]) -> dict[str, Floats]:
-        found = {name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in table.items()}
-        return {name: np.where(there, values, np.nan) for name, values in found.items()}
+        rows = {name: np.array([read(tick) for tick in seen], dtype=np.float64) for name, read in table.items()}
+        return {name: np.where(there, values, np.nan) for name, values in rows.items()}
 
-    phases = np.array([tick.counters.phase_seconds for tick in ticks])
-    # By the run's own seconds: its clock may have been set in between.
-    times = np.array([ticks[-1].timestamp - (ticks[-1].seconds - tick.seconds) for tick in ticks])
+    gpu = {name: _as_exposed(name, values) for name, values in stack(_GPU, rank_there).items()}
+    present: NDArray[np.bool_] = np.isfinite(gpu["DCGM_FI_DEV_GPU_UTIL"]) | np.isfinite(gpu["DCGM_FI_DEV_POWER_USAGE"])
+    profiled = np.array([_profiled(tick) for tick in ticks])
+    gpu = {name: _shown(name, values, present, profiled) for name, values in gpu.items()}
+    phases = np.array([tick.counters.phase_seconds for tick in seen])
     return Series(
         run=info.run,
         gpu_model=info.gpu_model,
         members=tuple(Member(str(gpu.rank), gpu.node, str(gpu.gpu), gpu.uuid) for gpu in info.gpus),
         nodes=info.hostnames,
-        links=tuple(Link(node, device) for node in range(info.nodes) for device in info.nic_devices),
-        times=times,
-        phase_seconds=np.where(of_rank[:, None, :], phases, np.nan),
-        gpu=stack({name: _seen(name, read) for name, read in _GPU.items()}, of_rank & present),
-        rank=stack(_RANK, of_rank),
-        node=stack(_NODE, answered),
-        link=stack(_LINK, of_link),
-        single={name: np.array([read(tick) for tick in ticks], dtype=np.float64) for name, read in _SINGLE.items()},
-        buckets=np.array([tick.counters.step_seconds_buckets for tick in ticks], dtype=np.float64),
-        up=answered.astype(np.float64),
+        links=links,
+        # By the run's own seconds: its clock may have been set in between.
+        times=np.array([ticks[-1].timestamp - (ticks[-1].seconds - tick.seconds) for tick in ticks]),
+        phase_seconds=np.where(rank_there[:, None, :], phases, np.nan),
+        gpu=gpu,
+        rank=stack(_RANK, rank_there),
+        node=stack(_NODE, reachable),
+        link=stack(_LINK, link_there),
+        single={name: np.array([read(tick) for tick in seen], dtype=np.float64) for name, read in _SINGLE.items()},
+        buckets=np.array([tick.counters.step_seconds_buckets for tick in seen], dtype=np.float64),
+        up=reachable.astype(np.float64),
         run_up=np.ones(len(ticks)),
-        gpu_up=np.where(of_rank, present.astype(np.float64), np.nan),
-        success=np.where(answered, times[:, None], np.nan),
+        gpu_up=np.where(rank_there, present.astype(np.float64), np.nan),
     )
 
 
-def _zeros(tick: Tick) -> Floats:
-    return np.zeros(tick.info.ranks)
+def _reachable(tick: Tick) -> NDArray[np.bool_]:
+    return np.ones(tick.info.nodes, dtype=bool) if tick.monitoring is None else tick.monitoring.reachable
 
 
-def _answered(tick: Tick) -> NDArray[np.bool_]:
-    """(K,) whether the scrape of each node succeeds."""
-    seen = tick.monitoring
-    return np.ones(tick.info.nodes, dtype=bool) if seen is None else seen.reachable
+def _profiled(tick: Tick) -> NDArray[np.bool_]:
+    return np.ones(tick.info.ranks, dtype=bool) if tick.monitoring is None else tick.monitoring.profiled
 
 
-def _seen(name: str, read: Callable[[Tick], Floats]) -> Callable[[Tick], Floats]:
-    """The reading as the monitoring shows it: profiling fields are 0 where somebody else holds the counters."""
-
-    def reading(tick: Tick) -> Floats:
-        values = read(tick.monitored())
-        if tick.monitoring is None or not name.startswith("DCGM_FI_PROF_"):
-            return values
-        return np.where(tick.monitoring.profiled, values, 0.0)
-
-    return reading
+def _as_exposed(name: str, values: Floats) -> Floats:
+    """Whole numbers where the page prints whole numbers."""
+    return np.rint(values) if BY_NAME[name].number == "int" else values
 
 
-def _rows(tick: Tick) -> Floats:
-    return tick.counters.uncorrectable_remapped_rows.astype(np.float64)
+def _shown(name: str, values: Floats, present: NDArray[np.bool_], profiled: NDArray[np.bool_]) -> Floats:
+    """A board that is gone shows nothing at all; profiling fields that may not be read are 0."""
+    if name.startswith(_PROFILING):
+        values = np.where(profiled, values, 0.0)
+    return np.where(present, values, np.nan)
 
 
 def _exposed(name: str, si: Floats) -> Floats:

@@ -22,6 +22,8 @@ class Waiting:
     """Rise of the waiting of the rank that waits least: whoever is slow by habit waits for nobody."""
     added: float
     """Rise of the mean compute over that of the waiting: 0 where work is only dealt out unevenly."""
+    deviations: float
+    """How many standard errors that growth of compute is: ranks differ by what they were dealt."""
     dips: float
     """Share of the readings of GPU utilization that show a GPU idle for a moment."""
 
@@ -40,7 +42,7 @@ def unexplained(case: Case) -> Waiting | None:
     if not seconds > max(limit.WAIT_RISE * step, limit.EXPLAINED_WITHIN * explained):
         return None
     added = rise(case, _mean(now.compute), _mean(before.compute))
-    return Waiting(seconds, added / seconds, _dips(now))
+    return Waiting(seconds, added / seconds, _deviations(now.compute, before.compute), _dips(now))
 
 
 def _mean(values: Floats) -> float:
@@ -48,11 +50,21 @@ def _mean(values: Floats) -> float:
     return float(known.mean()) if len(known) else float("nan")
 
 
+def _deviations(now: Floats, before: Floats) -> float:
+    grown = now - before
+    grown = grown[np.isfinite(grown)]
+    error = float(grown.std()) / np.sqrt(max(1, len(grown)))
+    return float(grown.mean()) / error if len(grown) > 1 and error > 0 else 0.0
+
+
 def _dips(window: Window) -> float:
     """A GPU also idles while it waits for data or writes a checkpoint: then nothing can be said, and none counts."""
     idle = middle(window.data_wait + window.phases[CHECKPOINT]) / window.step_seconds
     util = window.series.gpu["DCGM_FI_DEV_GPU_UTIL"]
-    known = util[np.isfinite(util)]
-    if idle > 1.0 - limit.UTIL_DIP_PERCENT / 100.0 or not len(known):
+    known = np.isfinite(util)
+    if idle > 1.0 - limit.UTIL_DIP_PERCENT / 100.0 or not known.any():
         return float("nan")
-    return float((known < limit.UTIL_DIP_PERCENT).mean())
+    dips = known & (util < limit.UTIL_DIP_PERCENT)
+    # What stops most of them at once is a checkpoint, and no pause.
+    dips[dips.sum(axis=1) > 0.5 * known.sum(axis=1)] = False
+    return float(dips.sum() / known.sum())

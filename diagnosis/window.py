@@ -27,6 +27,9 @@ class Window:
     """One stretch of a run's series. Everything is computed when first asked for."""
 
     series: Series
+    bytes_per_step: float = float("nan")
+    """What a rank moves in collectives per step. Given to all windows of a case alike, it makes them comparable: the
+    step that is under way at a border counts by what was done of it. NaN: from the window itself."""
 
     @cached_property
     def seconds(self) -> float:
@@ -114,11 +117,19 @@ class Window:
         if np.isnan(step) or not np.isfinite(clock).any():
             return np.full(self.series.ranks, np.nan)
         moved = increase(self.series.rank["training_collective_bytes_total"])
-        steps = middle(clock) / step
         usable = np.isfinite(moved) & (moved > 0)
         if not usable.any():
             return np.where(clock > 0, clock / step, np.nan)
-        return np.where(usable, steps * moved / np.median(moved[usable]), np.nan)
+        each = self.bytes_per_step
+        if not each > 0:
+            each = float(np.median(moved[usable])) * step / middle(clock)
+        return np.where(usable, moved / each, np.nan)
+
+    @cached_property
+    def pace_seconds(self) -> float:
+        """Wall clock per step, counting also the step that is under way, without checkpoints and stalls."""
+        each = self.clock / self.rank_steps - self.phases[CHECKPOINT] - self.phases[STALL]
+        return middle(each)
 
     @cached_property
     def phases(self) -> Floats:

@@ -83,7 +83,7 @@ def random_incident(
         for name, kind in registry.kinds().items()
         if name not in NO_INCIDENTS
         and topology.ranks >= FEWEST_RANKS.get(name, 0)
-        and (causes == 1 or name not in STANDSTILLS)
+        and (causes == 1 or not _hides_others(name, topology))
         and (kinds is None or name in kinds)
         and not kind.unmet_needs(topology)
     ]
@@ -94,6 +94,11 @@ def random_incident(
     specs = tuple(_cause(kind, severity, topology, rng) for kind in chosen)
     decoys = tuple(decoy for decoy in DECOYS if _fits(decoy, topology) and rng.random() < decoy_share / len(DECOYS))
     return Incident(seed, specs, severity, float(rng.uniform(*onset_seconds)), decoys)
+
+
+def _hides_others(kind: str, topology: Topology) -> bool:
+    """Whether nothing of another cause would be seen beside it: the job stands still, or all of it is out of sight."""
+    return kind in STANDSTILLS or (kind == "node_unreachable" and topology.nodes == 1)
 
 
 def _cause(kind: Kind, severity: Severity, topology: Topology, rng: np.random.Generator) -> FaultSpec:

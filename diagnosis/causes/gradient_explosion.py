@@ -17,7 +17,7 @@ class GradientExplosion(Cause):
     title = "The gradient norm explodes"
     confirm = "gradient norm before clipping against its running median; then the batches of those steps"
     remedy = "Clip, lower the learning rate, roll back to the last good checkpoint and skip the batches."
-    explains = ("nan_loss", "loss_scale_collapse")
+    explains = ("nan_loss",)
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The explosion."""

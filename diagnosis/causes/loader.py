@@ -54,16 +54,16 @@ class ShardBoundary(Cause):
         """The stalls."""
         if not at_boundaries(case) or case.before is None:
             return ()
-        window = case.now if long_steps(case.now, case.before)[0] else case.long
+        late = lateness(case, least=0.0)
+        window = case.now if late is not None and late.seconds > 0 else case.long
         few, steps = long_steps(window, case.before)
-        waits = np.maximum(0.0, np.nan_to_num(window.data_wait - case.before.data_wait))
-        seconds = float(waits.sum())
+        seconds = float(np.maximum(0.0, np.nan_to_num(window.data_wait - case.before.data_wait)).sum())
         evidence = (
             Evidence("long steps", few, None, "steps"),
             Evidence("of all steps", steps, None, "steps"),
-            Evidence("lateness in each of them", seconds * steps / few, case.before.step_seconds, "s"),
+            Evidence("lateness per step, in the mean", seconds, None, "s"),
         )
-        confidence = 0.9 if few >= 2 else 0.65
+        confidence = 0.9 if few >= 2 else 0.7
         return (self.finding(evidence, seconds=seconds, confidence=confidence, urgency=0.1),)
 
 

@@ -44,7 +44,8 @@ class SequenceImbalance(Cause):
 
 
 def _pauses(waiting: Waiting) -> bool:
-    return waiting.dips > 0 or waiting.added > limit.PAUSE_COMPUTE_SHARE
+    certain = waiting.deviations > limit.PAUSE_DEVIATIONS and waiting.added > limit.PAUSE_COMPUTE_SHARE
+    return waiting.dips > 0 or certain
 
 
 def _finding(cause: Cause, case: Case, waiting: Waiting) -> Finding:

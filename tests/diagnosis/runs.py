@@ -16,9 +16,12 @@ from simulator.presets import PRESETS
 ONSET_SECONDS, WATCHED_SECONDS, SCRAPE_SECONDS = 120, 120, 15
 
 
-def fault(kind: str, *, severity: str = "severe", ranks: Sequence[int] = (), **params: object) -> FaultSpec:
+def fault(
+    kind: str, *, severity: str = "severe", ranks: Sequence[int] = (), nodes: Sequence[int] = (), **params: object
+) -> FaultSpec:
     """A fault that sets in after two healthy minutes and stays."""
-    target = {"target": {"mode": "ranks", "value": list(ranks)}} if ranks else {}
+    mode, value = ("nodes", nodes) if nodes else ("ranks", ranks)
+    target = {"target": {"mode": mode, "value": list(value)}} if value else {}
     spec = {"kind": kind, "params": params, "intensity": INTENSITIES[severity], "open_ended": True, **target}
     return replace(FaultSpec.from_mapping(spec), start_after_seconds=float(ONSET_SECONDS))
 

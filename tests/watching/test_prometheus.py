@@ -1,0 +1,98 @@
+"""A Prometheus over HTTP: what is asked, and every way in which it can fail."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import parse_qs
+
+import pytest
+
+from diagnosis.engine import diagnose
+from diagnosis.series import Series
+from stepscope.watching.prometheus import Prometheus, PrometheusError
+from stepscope.watching.run import Asked, runs, series
+from tests.diagnosis.runs import fault, named, seen
+from tests.diagnosis.test_answers import results
+
+URL = "http://prometheus:9090"
+
+
+def answer(result: object, kind: str = "matrix") -> bytes:
+    return json.dumps({"status": "success", "data": {"resultType": kind, "result": result}}).encode()
+
+
+class Stored:
+    """Answers as a Prometheus that holds these series does; remembers what it was asked."""
+
+    def __init__(self, held: Series) -> None:
+        self.members, self.rest = results(held)
+        self.asked: list[dict[str, str]] = []
+
+    def __call__(self, url: str, form: bytes, seconds: float) -> bytes:
+        assert url == f"{URL}/api/v1/query_range"
+        assert seconds > 0
+        asked = {name: values[0] for name, values in parse_qs(form.decode()).items()}
+        self.asked.append(asked)
+        rows = self.members if asked["query"].startswith("training_rank_info") else self._matching(asked["query"])
+        first, last = float(asked["start"]) - 1e-6, float(asked["end"]) + 1e-6
+        cut = [{**row, "values": [pair for pair in row["values"] if first <= pair[0] <= last]} for row in rows]
+        return answer([row for row in cut if row["values"]])
+
+    def _matching(self, query: str) -> list[dict[str, Any]]:
+        names = query.partition('"')[2].partition('"')[0].split("|") if "__name__" in query else [query.split()[0]]
+        return [row for row in self.rest if row["metric"]["__name__"] in names]
+
+
+def test_the_window_and_its_better_minute_are_asked_for_and_judged_as_the_ticks_themselves() -> None:
+    held = seen("honest-64xh100", fault("straggler", ranks=[17]))
+    stored = Stored(held)
+    at = float(held.times[-1])
+    found = series(Prometheus(URL, fetch=stored), Asked(held.run, at, 60.0, 15.0))
+    assert named(diagnose(found, at=at)) == named(diagnose(held)) == [("straggler", ("17",))]
+    spans = [float(asked["end"]) - float(asked["start"]) for asked in stored.asked]
+    # Members and the run itself over the history, everything else over two stretches of one window.
+    assert sorted(spans)[:-2] == [60.0] * (len(spans) - 2)
+
+
+def test_runs_are_listed() -> None:
+    rows = [{"metric": {"run": "b"}, "value": [0, "1"]}, {"metric": {"run": "a"}, "value": [0, "1"]}]
+    prometheus = Prometheus(URL, fetch=lambda *_: answer(rows, "vector"))
+    assert runs(prometheus, at=5.0) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        (b"<html>", "is no Prometheus"),
+        (b"[]", "is no Prometheus"),
+        (answer([], "vector"), "is no Prometheus"),
+        (answer([3]), "is no Prometheus"),
+        (b"[" * 100_000, "is no Prometheus"),
+        (json.dumps({"status": "error", "error": "bad query"}).encode(), "refuses a query: bad query"),
+    ],
+)
+def test_what_is_no_answer_is_said_in_one_line(body: bytes, said: str) -> None:
+    with pytest.raises(PrometheusError, match=said) as caught:
+        Prometheus(URL, fetch=lambda *_: body).matrix("up", start=0.0, end=1.0, step=1.0)
+    assert "\n" not in str(caught.value)
+
+
+def test_all_queries_together_have_one_deadline() -> None:
+    now = [0.0]
+
+    def slow(url: str, form: bytes, seconds: float) -> bytes:
+        now[0] += 20.0
+        return answer([])
+
+    prometheus = Prometheus(URL, fetch=slow, deadline_seconds=30.0, clock=lambda: now[0])
+    prometheus.matrix("up", start=0.0, end=1.0, step=1.0)
+    prometheus.matrix("up", start=0.0, end=1.0, step=1.0)
+    with pytest.raises(PrometheusError, match="takes too long"):
+        prometheus.matrix("up", start=0.0, end=1.0, step=1.0)
+
+
+@pytest.mark.parametrize("url", ["prometheus:9090", "ftp://a", "http://", "http://a?b=c"])
+def test_what_is_no_address_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="is not an address such as"):
+        Prometheus(url)
