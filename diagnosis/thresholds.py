@@ -155,10 +155,10 @@ INPUT_RISE = 0.02
 QUEUE_DRAINED = 0.80
 """Fill of a loader's queue, of its earlier one, below which it cannot keep up: a queue that does stays full."""
 
-TRANSFER_SLOWER = 1.025
+TRANSFER_SLOWER = 1.02
 """Time of the transfer itself in collectives against the better window: means over a minute vary by a percent."""
 
-TRANSFER_CV_TAIL = 0.04
+TRANSFER_CV_TAIL = 0.03
 """Spread from step to step of the collectives' time above which a latency tail is at work, and no setting: settings
 slow every step alike."""
 
