@@ -27,11 +27,12 @@ def apply(run: Run, name: str, **fields: object) -> None:
 
 
 def rate(run: Run, seconds: int) -> float:
-    """Tokens per second over the next seconds."""
+    """Tokens per second over the whole steps that end in the next seconds; 0 when none does."""
     before = run.advance().counters
     for _ in range(seconds):
         after = run.advance().counters
-    return (after.tokens - before.tokens) / seconds
+    steps = after.steps - before.steps
+    return steps * run.spec.tokens_per_step / (after.step_seconds_sum - before.step_seconds_sum) if steps else 0.0
 
 
 def ticks(run: Run, seconds: int) -> list[Tick]:
