@@ -8,25 +8,38 @@ export const token = {
 };
 
 export class Refused extends Error {
-  constructor(status, detail) {
+  constructor(status, detail, answer) {
     super(detail);
     this.status = status;
+    this.answer = answer;
   }
 }
 
-export async function call(method, path, body) {
+// The page sets this: it asks whoever sits there, and says whether there is a token to try again with.
+export const ask = { token: async () => false };
+
+export async function call(method, path, body, { signal, seconds = 4, again = true } = {}) {
   const headers = {};
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (token.get()) headers.Authorization = `Bearer ${token.get()}`;
+  const limit = AbortSignal.timeout(1000 * seconds);
   const response = await fetch(path, {
-    method, headers, cache: "no-store", signal: AbortSignal.timeout(4000),
+    method, headers, cache: "no-store", signal: signal ? AbortSignal.any([signal, limit]) : limit,
     body: body === undefined ? undefined : JSON.stringify(body),
   });
   const text = await response.text();
   const answer = text ? JSON.parse(text) : null;
-  if (!response.ok) throw new Refused(response.status, answer?.detail ?? `${response.status} ${response.statusText}`);
-  return answer;
+  if (response.ok) return answer;
+  if (response.status === 401 && again && (await ask.token(answer?.detail ?? ""))) return call(method, path, body, { signal, seconds, again: false });
+  throw new Refused(response.status, said(answer) || `${response.status} ${response.statusText}`, answer);
 }
+
+function said(answer) {
+  const errors = (answer?.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`).filter((line) => !answer.detail?.includes(line));
+  return [answer?.detail, ...errors.slice(0, 3)].filter(Boolean).join(" · ");
+}
+
+export const why = (error) => (error instanceof Refused ? error.message : "The lab does not answer.");
 
 export function curl(method, path, body) {
   const words = ["curl", "-sS", "-X", method, `${location.origin}${path}`];

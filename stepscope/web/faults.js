@@ -1,40 +1,21 @@
-// The faults that are live, each with its own way out.
+// The faults that are live, each with its time left and its own way out.
 
-const rows = new Map();
+import { clock, h, keep, put } from "./dom.js";
+import { act } from "./live.js";
 
-function row(name, act) {
-  const item = document.createElement("li");
-  const text = document.createElement("span");
-  const button = document.createElement("button");
-  button.type = "button";
-  button.className = "quiet";
-  button.textContent = "Clear";
-  button.setAttribute("aria-label", `Clear ${name}`);
-  button.addEventListener("click", () => act(button, ["DELETE", `/v1/faults/${encodeURIComponent(name)}`], `Clear ${name}`));
-  item.append(text, button);
-  return { item, text };
-}
-
-function words(fault) {
+function said(fault, now) {
   const ranks = fault.resolved_targets;
-  const shown = ranks.slice(0, 8).join(", ") + (ranks.length > 8 ? ` and ${ranks.length - 8} more` : "");
-  return `${fault.name}: ${fault.kind} on rank${ranks.length === 1 ? "" : "s"} ${shown}, ${fault.state}, intensity ${fault.effective_intensity.toFixed(2)}`;
+  const shown = ranks.slice(0, 8).join(", ") + (fault.resolved_count > 8 ? ` and ${fault.resolved_count - 8} more` : "");
+  const left = fault.paused ? "paused" : fault.expires_at ? `${clock((Date.parse(fault.expires_at) - now) / 1000)} left` : "until cleared";
+  return `${fault.name}: ${fault.kind} on rank${fault.resolved_count === 1 ? "" : "s"} ${shown}; ${fault.state}, intensity ${fault.effective_intensity.toFixed(2)}, ${left}`;
 }
 
-// Says whether an intensity is on its way. Rows are kept between polls: a list built anew each second would take the focus from under the keyboard.
-export function showFaults(list, faults, act) {
-  const live = faults.filter((fault) => !["cleared", "expired", "aborted"].includes(fault.state));
-  for (const [name, { item }] of rows) {
-    if (live.some((fault) => fault.name === name)) continue;
-    item.remove();
-    rows.delete(name);
-  }
-  for (const fault of live) {
-    if (!rows.has(fault.name)) rows.set(fault.name, row(fault.name, act));
-    const { item, text } = rows.get(fault.name);
-    if (text.textContent !== words(fault)) text.textContent = words(fault);
-    if (!item.isConnected) list.append(item);
-  }
-  list.dataset.empty = String(live.length === 0);
-  return live.some((fault) => ["ramping", "recovering"].includes(fault.state));
+export function showFaults(list, faults, state, answer) {
+  const now = Date.parse(state.position.time);
+  keep(list, faults.map((fault) => ({ key: fault.name, fault })), ({ key: name }) => {
+    const text = h("span");
+    const call = ["DELETE", `/v1/faults/${encodeURIComponent(name)}`];
+    const button = h("button", { type: "button", class: "quiet", "aria-label": `Clear ${name}`, onclick: () => act(button, answer, call, `Clear ${name}`) }, "Clear");
+    return { node: h("li", {}, text, button), update: (entry) => put(text, said(entry.fault, now)) };
+  });
 }

@@ -1,6 +1,8 @@
 // The last tick as numbers, bars and one sentence.
 
-const PHASES = {
+import { percent, put as write } from "./dom.js";
+
+export const PHASES = {
   data_wait: "data wait",
   h2d: "host to device",
   forward: "forward",
@@ -12,11 +14,7 @@ const PHASES = {
   stall: "stall",
 };
 const $ = (id) => document.getElementById(id);
-const put = (id, text) => {
-  const node = $(id);
-  if (node.textContent !== text) node.textContent = text;
-};
-const percent = (ratio, digits = 0) => `${(100 * ratio).toFixed(digits)} %`;
+const put = (id, text) => write($(id), text);
 const short = (value) => (value === 0 || (value >= 0.001 && value < 1e5) ? value.toPrecision(4) : value.toExponential(2));
 const parts = {};
 
@@ -61,18 +59,20 @@ function reading({ last_tick: now, reference, learning }, usual) {
 }
 
 export function showState(state, usualNorm) {
-  const { run, last_tick: now, learning } = state;
-  put("run", `${run.run} · ${run.ranks} × ${run.gpu_model} · ${run.model}, ${run.precision}, ${run.strategy} · step ${state.position.step}`);
+  const { last_tick: now, learning, reference } = state;
   put("util", now.gpu_util_percent.toFixed(1));
   put("mfu", (100 * now.mfu).toFixed(1));
   put("step", `${now.step_seconds.toFixed(3)} s, mean over ranks`);
-  put("chart-text", `the last five minutes; now ${now.gpu_util_percent.toFixed(0)} % and ${percent(now.mfu)}`);
+  put("chart-text", `the last five minutes on one axis; now ${now.gpu_util_percent.toFixed(0)} % and ${percent(now.mfu)}`);
   put("reading", reading(state, usualNorm));
   showPhases(now.phases);
   number("loss", learning.loss, learning.loss_finite);
   number("grad_norm", learning.grad_norm, learning.grad_norm_finite);
   $("grad_norm").classList.toggle("bad", exploding(learning, usualNorm));
+  put("rate", Math.round(now.tokens_per_second).toLocaleString());
+  put("rate-hint", reference?.tokens_per_second > 0 ? `${percent(now.tokens_per_second / reference.tokens_per_second)} of the healthy ${Math.round(reference.tokens_per_second).toLocaleString()}` : "healthy pace not measured");
+  put("watts", now.power_watts.toFixed(0));
   put("tokens", Math.round(now.tokens_per_second_per_gpu).toLocaleString());
   for (const name of ["sm_active", "sm_occupancy", "tensor_active"]) put(name, percent(now[name]));
-  put("power", `${now.power_watts.toFixed(0)} W`);
+  put("temperature", `${now.temperature_celsius.toFixed(0)} °C`);
 }

@@ -48,7 +48,7 @@ def test_modules_import_only_what_is_there() -> None:
 def test_the_ids_that_the_scripts_use_are_on_the_page() -> None:
     page = (WEB / "index.html").read_text(encoding="utf-8")
     ids = set(re.findall(r'id="([^"]+)"', page))
-    for name in ("app.js", "state.js"):
+    for name in ("app.js", "state.js", "trap.js"):
         used = set(re.findall(r'\$\("([\w-]+)"\)|(?:put|number)\("([\w-]+)"', (WEB / name).read_text(encoding="utf-8")))
         assert {one or other for one, other in used} <= ids
     assert set(re.findall(r'aria-labelledby="([^"]+)"', page)) <= ids
