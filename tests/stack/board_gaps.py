@@ -58,6 +58,17 @@ def _queue(panel: str, legend: str = "") -> Gap:
     )
 
 
+def _not_a_number(board: str, panel: str, legend: str = "") -> Gap:
+    return Gap(
+        board=board,
+        panel=panel,
+        legend=legend,
+        where=lambda scene: scene.kind == "nan_loss",
+        sure=False,
+        why="a value that is not a number has no place on a scale; steps that were not finite are counted beside it",
+    )
+
+
 def _not_collected(panel: str, legend: str = "") -> Gap:
     return Gap(
         board="gpus",
@@ -78,6 +89,10 @@ GAPS = (
     _network("Interfaces"),
     _queue("Is the job fed?", "Emptiest queue"),
     _queue("Fill of the loaders' queues"),
+    _not_a_number("learning", "Loss"),
+    _not_a_number("learning", "Gradient norm, before clipping"),
+    _not_a_number("the-trap", "What the job gets", "Loss"),
+    _not_a_number("the-trap", "Gradient norm, before clipping"),
     _not_collected("From resident to useful", "SM active"),
     _not_collected("From resident to useful", "SM occupancy"),
     _not_collected("GPUs held down, by reason"),
