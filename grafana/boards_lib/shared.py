@@ -68,9 +68,13 @@ def alerts(about: About, alert_set: str) -> statetimeline.Panel:
 
 
 def _raised(alert_set: str, state: str) -> str:
-    """Alerts on the run, on one of its GPUs, and those that concern neither: a target, the exporter."""
+    """Alerts on the run, on one of its GPUs, and those that concern neither: a target, the exporter.
+
+    Of those, the ones that come from the job of another run are none of this run's business.
+    """
+    others = f"training_run_info{{{RUN.replace('=', '!=', 1)}}} unless on (job) training_run_info{{{RUN}}}"
     chosen = f'ALERTS{{set="{alert_set}", alertname!="{_HEARTBEAT}", alertstate="{state}"'
     return (
         f'{chosen}, {RUN}}} or {chosen}, run="", UUID!=""}} and on (UUID) {formulas.OF_RUN}'
-        f' or {chosen}, run="", UUID=""}}'
+        f' or {chosen}, run="", UUID=""}} unless on (job) ({others})'
     )

@@ -38,6 +38,20 @@ def _one_node(scene: Scene) -> bool:
     return scene.preset in (ONE_NODE, IN_FP16)
 
 
+STOPPED = ("ecc_error", "gpu_lost", "hang", "pfc_storm")
+"""Kinds under which no step ends, as severe as they are in the gallery."""
+
+
+def _no_step(board: str, panel: str) -> Gap:
+    return Gap(
+        board=board,
+        panel=panel,
+        where=lambda scene: scene.kind in STOPPED,
+        sure=False,
+        why="no step ends, and what is said per step has nothing to say",
+    )
+
+
 def _network(panel: str, legend: str = "") -> Gap:
     return Gap(
         board="network-and-collectives",
@@ -143,6 +157,19 @@ GAPS = (
         sure=False,
         why="every GPU gives readings, unless the fault takes one away",
     ),
+    _no_step("input-and-storage", "Copy to the device, per step"),
+    _no_step("learning", "What the hardware says meanwhile"),
+    _no_step("ranks", "Work per step, rank by rank"),
+    _no_step("ranks", "Ranks by slowness against the median of their peers"),
+    _no_step("ranks", "Copy to the device, per step"),
+    _no_step("step-anatomy", "One step in numbers"),
+    _no_step("step-anatomy", "What a step is made of"),
+    _no_step("step-anatomy", "Step time"),
+    _no_step("step-anatomy", "MFU of the steps, and against wall clock"),
+    _no_step("the-trap", "What the job gets"),
+    _no_step("the-trap", "The trap: utilization and MFU on one axis"),
+    _no_step("the-trap", "Step time"),
+    _no_step("the-trap", "MFU of the steps, and against wall clock"),
     *(
         Gap(board="instructor", panel=panel, legend=legend, where=_healthy, why="no fault acts or has changed")
         for panel, legend in (

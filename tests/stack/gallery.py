@@ -21,6 +21,7 @@ from faults.kind import Kind
 from faults.registry import kinds
 from simulator.presets import preset
 from simulator.run import topology_of
+from tests.prometheus.expectations import EXPECTED
 from tests.stack import large_job
 from tests.stack.pages import job, serving
 from tests.stack.real import ROOT, eventually
@@ -94,11 +95,13 @@ def gallery(folder: Path) -> Iterator[Gallery]:
 
 def _config(labs: Mapping[str, Lab], pages: str) -> dict[str, Any]:
     config = shipped_config(**labs)
-    healthy = {scene.name for scene in HEALTHY}
+    own = {scene.name for scene in HEALTHY}
+    own |= {scene.name for scene in BROKEN if any(case.traditional for case in EXPECTED.get(scene.kind, ()))}
     for scrape in config["scrape_configs"]:
         name = scrape["job_name"]
-        # What an alert says of a GPU holds for every run that names it, so the GPUs of the healthy have other names.
-        prefixed = ("Hostname", "UUID") if name in healthy else ("Hostname",)
+        # What an alert says of a GPU holds for every run that names it, so the GPUs of the healthy have other names, as
+        # have those of which a device alert may say something.
+        prefixed = ("Hostname", "UUID") if name in own else ("Hostname",)
         scrape["metric_relabel_configs"] = [
             {"source_labels": ["run"], "regex": ".+", "target_label": "run", "replacement": name},
             *(
