@@ -7,7 +7,9 @@ times, so that the arrays line up although nodes are scraped seconds apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,6 +34,9 @@ MOST_RANKS = 200_000
 Result = Mapping[str, object]
 """One element of `data.result` of a matrix: `metric` and `values`."""
 
+Points = tuple[list[int], list[float]]
+"""Places on the grid of times, and the values there."""
+
 
 def run_query(run: str) -> str:
     """Everything of which a run has one: small, and enough to find its better times."""
@@ -44,6 +49,11 @@ def member_query(run: str) -> str:
     return f"training_rank_info{{run={quoted(run)}}}"
 
 
+def up_query(run: str) -> str:
+    """Whether the targets of a run's nodes answer; of a target that is gone the rank is known from before."""
+    return f"up and on (instance, job) last_over_time(training_rank_info{{run={quoted(run)}}}[15m])"
+
+
 def queries(run: str) -> tuple[str, ...]:
     """Everything about ranks, nodes and boards of a run."""
     of_run = f"run={quoted(run)}"
@@ -54,8 +64,6 @@ def queries(run: str) -> tuple[str, ...]:
         f'{{__name__=~"{ranks}",{of_run}}}',
         f'{{__name__=~"{boards}"}} and {mine}',
         f"exporter_gpu_up and {mine}",
-        # Of a target that is gone the rank is known from before.
-        f"up and on (instance, job) last_over_time(training_rank_info{{{of_run}}}[15m])",
     )
 
 
@@ -72,7 +80,7 @@ class Answers:
     times: Floats
     _members: dict[str, tuple[str, str, str, str]] = field(default_factory=dict)
     """(hostname, gpu, uuid, instance) by rank."""
-    _rows: list[tuple[Mapping[str, str], Floats]] = field(default_factory=list)
+    _rows: list[tuple[Mapping[str, str], Points]] = field(default_factory=list)
     gpu_model: str = ""
 
     def add_members(self, results: Iterable[Result]) -> None:
@@ -91,18 +99,35 @@ class Answers:
             if labels.get("__name__") == "training_run_info":
                 self.gpu_model = labels.get("gpu_model", "")
 
-    def _read(self, results: Iterable[Result]) -> Iterable[tuple[Mapping[str, str], Floats]]:
-        step = float(np.diff(self.times).min()) if len(self.times) > 1 else 1.0
+    def _read(self, results: Iterable[Result]) -> Iterable[tuple[Mapping[str, str], Points]]:
+        # Plain numbers and lists: a large job has tens of thousands of rows of a few points each.
+        place_of = self._places()
         for result in results:
             labels, values = result.get("metric"), result.get("values")
             if not isinstance(labels, dict) or not isinstance(values, list):
                 raise ValueError("no matrix: a result lacks its labels or its values")
-            row = np.full(len(self.times), np.nan)
-            pairs = np.array(values, dtype=np.float64).reshape(-1, 2)
-            place = np.searchsorted(self.times, pairs[:, 0] - step / 2)
-            there = place < len(self.times)
-            row[place[there]] = pairs[there, 1]
-            yield labels, row
+            try:
+                points = [(place_of(time), float(value)) for time, value in values]
+            except (TypeError, ValueError):
+                raise ValueError("no matrix: a value is no pair of a time and a number") from None
+            there = [(place, value) for place, value in points if place >= 0]
+            yield labels, ([place for place, _ in there], [value for _, value in there])
+
+    def _places(self) -> Callable[[float], int]:
+        """The nearest place on the grid for a time, -1 for one beside it."""
+        times = self.times.tolist()
+        gap = min((later - time for time, later in itertools.pairwise(times)), default=1.0)
+        known = {time: place for place, time in enumerate(times)}
+
+        def place_of(time: float) -> int:
+            if time in known:
+                return known[time]
+            after = bisect_left(times, time)
+            around = [at for at in (after - 1, after) if 0 <= at < len(times) and abs(times[at] - time) <= gap / 2]
+            known[time] = min(around, key=lambda at: abs(times[at] - time), default=-1)
+            return known[time]
+
+        return place_of
 
     def series(self) -> Series:
         """The series. ValueError when the run has no ranks."""
@@ -116,7 +141,7 @@ class Answers:
         return self._members
 
     @property
-    def rows(self) -> Sequence[tuple[Mapping[str, str], Floats]]:
+    def rows(self) -> Sequence[tuple[Mapping[str, str], Points]]:
         """Labels and values of everything added."""
         return self._rows
 
@@ -177,7 +202,7 @@ class _Table:
             gpu_up=self._gpu_up,
         )
 
-    def _place(self, labels: Mapping[str, str], values: Floats) -> None:
+    def _place(self, labels: Mapping[str, str], values: Points) -> None:
         name = labels.get("__name__", "")
         rank = self._rank_at.get(labels.get("rank", ""))
         if name == "training_phase_seconds_total":
@@ -186,7 +211,7 @@ class _Table:
         elif name in self._rank:
             _put(self._rank[name], rank, values)
         elif name in self._single:
-            self._single[name] = values
+            self._single[name][values[0]] = values[1]
         elif name == "training_step_seconds_bucket":
             _put(self._buckets, _bucket(labels.get("le", "")), values)
         elif name in self._node:
@@ -206,10 +231,10 @@ def _nothing(*shape: int) -> Floats:
     return np.full(shape, np.nan)
 
 
-def _put(table: Floats, column: int | None, values: Floats) -> None:
+def _put(table: Floats, column: int | None, points: Points) -> None:
     """Values into their column; what other stretches, or other series of the same thing, have put there stays."""
     if column is not None:
-        table[:, column] = np.where(np.isfinite(values), values, table[:, column])
+        table[points[0], column] = points[1]
 
 
 def _host(labels: Mapping[str, str]) -> str:

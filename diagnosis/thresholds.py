@@ -275,7 +275,7 @@ XIDS_OF_MEMORY = (48, 63, 64, 92, 94, 95)
 LEAST_INTERVALS_STALE = 2
 """Intervals in a row without any energy used after which readings are old ones."""
 
-UTIL_BUSY_PERCENT = 50.0
+UTIL_BUSY_PERCENT = 10.0
 """GPU utilization above which profiling fields cannot be 0."""
 
 PAUSE_DEVIATIONS = 5.0

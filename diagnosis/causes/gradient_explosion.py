@@ -17,7 +17,6 @@ class GradientExplosion(Cause):
     title = "The gradient norm explodes"
     confirm = "gradient norm before clipping against its running median; then the batches of those steps"
     remedy = "Clip, lower the learning rate, roll back to the last good checkpoint and skip the batches."
-    explains = ("nan_loss",)
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The explosion."""
@@ -34,7 +33,7 @@ class GradientExplosion(Cause):
             Evidence("loss now", now.single["training_loss"], None, ""),
         )
         certain = 0.75 if finite < limit.SPIKES_CERTAIN else 0.97
-        return (self.finding(evidence, confidence=certain, urgency=0.8),)
+        return (self.finding(evidence, confidence=certain, urgency=1.0),)
 
 
 def finite_spikes(window: Window) -> float:

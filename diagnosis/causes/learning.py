@@ -17,7 +17,6 @@ class NanLoss(Cause):
     title = "The loss is not a number any more"
     confirm = "torch.autograd.set_detect_anomaly(True) on the batch of the first such step; check inputs for NaN"
     remedy = "Roll back to the last good checkpoint and skip the batch; everything since is lost."
-    explains = ("loss_scale_collapse",)
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The NaN."""
@@ -25,7 +24,7 @@ class NanLoss(Cause):
         if not steps > 0:
             return ()
         evidence = (Evidence("steps whose loss or gradient was not finite", steps, 0.0, "steps"),)
-        return (self.finding(evidence, confidence=0.97, urgency=1.0),)
+        return (self.finding(evidence, confidence=0.95, urgency=1.0),)
 
 
 class LossScaleCollapse(Cause):

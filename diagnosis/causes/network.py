@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,8 +75,8 @@ def slow_links(case: Case) -> NDArray[np.int64]:
 
 
 def _tells(case: Case) -> bool:
-    """Whether something more telling than the transfer's time is there: a slow link, staging, a storm."""
-    return bool(len(slow_links(case))) or bool(staged(case.now) > limit.STAGED_RATIO_HIGH) or bool(len(stormy(case)))
+    """Whether something more telling than the transfer's time is there: a slow link, a storm."""
+    return bool(len(slow_links(case))) or bool(len(stormy(case)))
 
 
 def stormy(case: Case) -> NDArray[np.int64]:
@@ -236,7 +236,11 @@ def _either(likelier: bool) -> float:
 
 def _steadily(case: Case) -> Slowness | None:
     slow = slowness(case)
-    return None if slow is None or slow.cv > limit.TRANSFER_CV_TAIL or _tells(case) else slow
+    if slow is None or slow.cv > limit.TRANSFER_CV_TAIL or _tells(case):
+        return None
+    # Staged bytes take as much longer as they cross PCIe more often; what is left has another reason.
+    left = slow.factor / max(1.0, staged(case.now)) if staged(case.now) > limit.STAGED_RATIO_HIGH else slow.factor
+    return replace(slow, factor=left) if left > limit.TRANSFER_SLOWER else None
 
 
 def _of_ring(case: Case, slow: Slowness) -> float:

@@ -19,7 +19,7 @@ from stepscope.evaluation.jobs import jobs
 from stepscope.evaluation.truth import Truth, truth_of
 
 SCRAPE_SECONDS = 15
-WATCHED_SECONDS = 150
+WATCHED_SECONDS = 180
 """How long a run is watched after the onset, and when the verdict that counts is asked for."""
 HEALTHY_SHARE, COMPOUND_SHARE = 0.2, 0.15
 

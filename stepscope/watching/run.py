@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from diagnosis import answers
+from diagnosis import thresholds as limit
 from diagnosis.engine import better_times
 from diagnosis.series import Series
 from stepscope.watching.prometheus import Prometheus
@@ -47,6 +48,8 @@ def series(prometheus: Prometheus, asked: Asked) -> Series:
     better = better_times(found.series(), window_seconds=asked.window_seconds)
     if better is not None:
         stretches.append(better)
+    long = limit.LONG_WINDOWS * asked.window_seconds
+    found.add(prometheus.matrix(answers.up_query(asked.run), start=max(start, end - long), end=end, step=step))
     for query in answers.queries(asked.run):
         for begin, until in stretches:
             found.add(prometheus.matrix(query, start=max(start, begin), end=until, step=step))
