@@ -107,13 +107,18 @@ class Engine:
         return self._tick
 
     @property
+    def clock(self) -> Clock:
+        """The clock that it goes by."""
+        return self._clock
+
+    @property
     def spec(self) -> JobSpec:
         """The job that runs."""
         return self._run.spec
 
     @property
     def seed(self) -> int:
-        """Its seed."""
+        """The seed that it shows."""
         return self._run.info.seed
 
     @property
@@ -259,19 +264,27 @@ class Engine:
     # -- jobs ---------------------------------------------------------------------------------------------------
 
     def start_job(
-        self, preset: str, *, seed: int, run: str | None = None, faults: Mapping[str, FaultSpec] | None = None
+        self,
+        preset: str,
+        *,
+        seed: int,
+        run: str | None = None,
+        faults: Mapping[str, FaultSpec] | None = None,
+        shown_seed: int | None = None,
     ) -> Started:
         """Replace the run by a new one with its own `run` label, which readers see from its first tick on.
 
-        `faults` are there from its first step on. ValueError for an unknown preset or a label in use, FaultError for a
-        fault that this job cannot have, each place below the fault's name; then the old run goes on untouched.
+        `faults` are there from its first step on. With `shown_seed` the run says that this is its seed: whoever knows
+        the real one can compute what it would do without its faults. ValueError for an unknown preset or a label in
+        use, FaultError for a fault that this job cannot have, each place below the fault's name; then the old run goes
+        on untouched.
         """
         spec = preset_named(preset)
         with self._starting:
             if run is not None and run == self.run_label:
                 raise ValueError(f"run: {run!r} is the label of the run in progress; a new run needs a new one")
             # The old run goes on until the new one has something to show.
-            new = self._made(spec, seed=seed, run=run)
+            new = self._made(spec, seed=seed, run=run, shown_seed=shown_seed)
             for name, fault in (faults or {}).items():
                 try:
                     new.faults.put(name, fault, at_seconds=new.seconds, next_step=new.next_step)
@@ -287,12 +300,12 @@ class Engine:
                 self._install(new, began=began, due=due, tick=tick)
         return Started(tick, ended)
 
-    def _made(self, spec: JobSpec, *, seed: int, run: str | None) -> Run:
+    def _made(self, spec: JobSpec, *, seed: int, run: str | None, shown_seed: int | None = None) -> Run:
         """A run whose clock begins at 0."""
         self._runs_started += 1
         label = run or f"{spec.preset}-{self._runs_started}"
         book = FaultBook(topology_of(spec), seed=seed, now=self._run_time)
-        return Run(spec, seed=seed, run=label, faults=book)
+        return Run(spec, seed=seed, run=label, faults=book, shown_seed=shown_seed)
 
     def _install(self, run: Run, *, began: float, due: float, tick: Tick | None = None) -> None:
         """Make it the run. It began one tick ago, at `began` and `due` less a second: its first tick is there at once.

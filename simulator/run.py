@@ -61,11 +61,13 @@ class Run:
         start_timestamp: float = 0.0,
         faults: FaultBook | None = None,
         full_queues: bool = True,
+        shown_seed: int | None = None,
     ) -> None:
+        """`shown_seed` is what `info` says instead of `seed`."""
         self.spec = spec
         self.topology = topology_of(spec)
         self.faults = FaultBook(self.topology, seed=seed) if faults is None else faults
-        self.info = describe(spec, run=run, seed=seed)
+        self.info = describe(spec, run=run, seed=seed if shown_seed is None else shown_seed)
         self.model = StepModel(spec, seed=seed)
         healthy = np.full(spec.ranks, spec.cluster.gpu.healthy_clock_ratio)
         calm = Conditions(healthy, Effects.neutral(self.topology))

@@ -12,13 +12,14 @@ from stepscope import __version__
 from stepscope.api import document, handlers
 from stepscope.api.body import StrictBody
 from stepscope.api.crowd import Crowd
-from stepscope.api.guard import Guard
+from stepscope.api.guard import Gate, Guard, SecondLook
 from stepscope.api.head import HeadAsGet
 from stepscope.api.lab import Lab
 from stepscope.api.newline import Newline
 from stepscope.api.routes import (
     diagnosis,
     events,
+    exam,
     faults,
     job,
     kinds,
@@ -41,6 +42,7 @@ ROUTERS = (
     remedies.router,
     diagnosis.router,
     scenarios.router,
+    exam.router,
     events.router,
     events.stream_router,
     metrics.router,
@@ -75,13 +77,15 @@ def create_app(lab: Lab) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     handlers.install(app, _methods)
+    gate = Gate(lab.settings, hides=lambda: lab.exam.hides)
     # The last one added is the first to see a request.
     app.add_middleware(Newline)
     app.add_middleware(handlers.CrashReport)
+    app.add_middleware(SecondLook, gate=gate)
     app.add_middleware(Crowd)
     app.add_middleware(StrictBody)
     app.add_middleware(HeadAsGet)
-    app.add_middleware(Guard, settings=lab.settings)
+    app.add_middleware(Guard, settings=lab.settings, gate=gate)
     return app
 
 

@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
 from stepscope.api import remedy_schema, scenario_schema, schema
-from stepscope.api.guard import SAFE_METHODS, is_secret
+from stepscope.api.guard import SAFE_METHODS, is_for_participants, is_hidden_in_exam, is_participants_own, is_secret
 from stepscope.api.problems import MEDIA_TYPE
 
 Json = dict[str, Any]
@@ -25,6 +25,7 @@ _TAGS = {
     "remedies": "What to do about it.",
     "scenarios": "Scripted incidents.",
     "state": "How it does.",
+    "exam": "A hidden incident, and who finds it.",
     "events": "What happened.",
     "metrics": "Pages for Prometheus.",
     "operations": "Health and version.",
@@ -56,7 +57,10 @@ def document(app: FastAPI) -> Json:
     for name in ("HTTPValidationError", "ValidationError"):
         components["schemas"].pop(name, None)
     components["schemas"] = dict(sorted(components["schemas"].items()))
-    components["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    components["securitySchemes"] = {
+        "token": {"type": "http", "scheme": "bearer", "description": "The lab's own: STEPSCOPE_TOKEN."},
+        "participant": {"type": "http", "scheme": "bearer", "description": "What joining an exam answers with."},
+    }
     for path, operations in found["paths"].items():
         for method, operation in operations.items():
             _name_problems(operation)
@@ -85,8 +89,13 @@ def _name_problems(operation: Json) -> None:
 def _name_security(operation: Json, path: str, method: str) -> None:
     if is_secret(path):
         operation["security"] = [{"token": []}]
-    elif method.upper() not in SAFE_METHODS:
-        # Whether a write needs the token depends on the address that the lab is bound to.
+    elif is_participants_own(path):
+        operation["security"] = [{"participant": []}]
+    elif is_for_participants(path):
+        return
+    elif method.upper() not in SAFE_METHODS or is_hidden_in_exam(path, method.upper()):
+        # Whether a write needs the token depends on the address that the lab is bound to; during an exam every write
+        # does, and so does whatever tells of the truth.
         operation["security"] = [{}, {"token": []}]
 
 

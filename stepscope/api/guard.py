@@ -1,10 +1,14 @@
-"""Who may ask: Host allow-list, same-origin Origin, bearer token. Pure ASGI, in front of every route."""
+"""Who may ask: Host allow-list, same-origin Origin, bearer token. Pure ASGI, in front of every route.
+
+What needs the token is decided here and nowhere else. While an exam runs that is more than otherwise: whatever is not
+known to be harmless.
+"""
 
 from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -13,12 +17,41 @@ from stepscope.api.problems import ErrorItem, ProblemError
 from stepscope.api.settings import Settings
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-_SECRET_PATH = re.compile(r"/metrics/truth|/v1/scenarios/[^/]*/answer")
+_SECRET_PATH = re.compile(
+    r"/metrics/truth|/v1/scenarios/[^/]*/answer"
+    r"|/v1/exam/(start|extend|stop|reveal|forget|answer|participants/[^/]*)"
+)
+_PARTICIPANTS_PATH = re.compile(r"/v1/exam/(participants|me(/.*)?)")
+_ME_PATH = re.compile(r"/v1/exam/me(/.*)?")
+# A list of what may be seen, not of what may not: a path that is added later is closed until somebody looks at it.
+_SEEN_IN_EXAM = re.compile(
+    r"/v1/(exam|exam/participants|exam/me(/.*)?|job|presets|kinds(/.*)?|scenarios(/[^/]*)?|state|step(/.*)?|history"
+    r"|straggler)"
+)
 
 
 def is_secret(path: str) -> bool:
-    """Whether a path is always behind the token, also on loopback: it holds the answers."""
+    """Whether a path is always behind the token, also on loopback: it holds the answers, or the exam's control."""
     return _SECRET_PATH.fullmatch(path) is not None
+
+
+def is_for_participants(path: str) -> bool:
+    """Whether a path is for those who take part in an exam, who have no token, wherever the lab is bound to."""
+    return _PARTICIPANTS_PATH.fullmatch(path) is not None
+
+
+def is_participants_own(path: str) -> bool:
+    """Whether a path needs the secret of a participant."""
+    return _ME_PATH.fullmatch(path) is not None
+
+
+def is_hidden_in_exam(path: str, method: str) -> bool:
+    """Whether a path needs the token while an exam runs: every other write, and every look at what is wrong."""
+    if is_for_participants(path):
+        return False
+    if method not in SAFE_METHODS:
+        return True
+    return path.startswith("/v1/") and _SEEN_IN_EXAM.fullmatch(path) is None
 
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -26,14 +59,52 @@ HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": 
 """Of every answer that does not say otherwise."""
 
 
+def bearer(headers: Mapping[str, str]) -> str | None:
+    """The bearer token of a request; None where there is none."""
+    scheme, _, given = headers.get("authorization", "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else None
+
+
+class Gate:
+    """Says whether a request needs the token, at this moment, and has it."""
+
+    def __init__(self, settings: Settings, *, hides: Callable[[], bool] = lambda: False) -> None:
+        """`hides`: whether an exam runs, or is over and not revealed."""
+        self._token = settings.token.encode()
+        self._writes_need_token = settings.writes_need_token
+        self._hides = hides
+
+    def check(self, headers: Headers, method: str, path: str) -> None:
+        """Raise the problem (401) of a request that may not go on."""
+        if not self._needs_token(method, path):
+            return
+        given = bearer(headers)
+        if given is not None and hmac.compare_digest(given.encode(), self._token):
+            return
+        wrong = bool(headers.get("authorization"))
+        raise ProblemError(
+            401,
+            "token-required",
+            ("This token is not the lab's. " if wrong else "This needs the lab's token. ")
+            + "Send 'Authorization: Bearer …' with the value of STEPSCOPE_TOKEN, or the one printed at start.",
+            headers={"WWW-Authenticate": 'Bearer realm="stepscope"' + (', error="invalid_token"' if wrong else "")},
+        )
+
+    def _needs_token(self, method: str, path: str) -> bool:
+        if is_secret(path):
+            return True
+        if self._hides() and is_hidden_in_exam(path, method):
+            return True
+        return self._writes_need_token and method not in SAFE_METHODS and not is_for_participants(path)
+
+
 class Guard:
     """Refuses what must not reach the routes: 421 foreign Host, 403 foreign Origin, 401 without the token."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, gate: Gate) -> None:
         self._app = app
         self._hosts = frozenset(settings.allowed_hosts)
-        self._token = settings.token.encode()
-        self._writes_need_token = settings.writes_need_token
+        self._gate = gate
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer with a problem."""
@@ -53,7 +124,7 @@ class Guard:
             headers = Headers(scope=scope)
             self._check_host(headers)
             _check_origin(headers, scope["scheme"])
-            self._check_token(headers, scope["method"], scope["path"])
+            self._gate.check(headers, scope["method"], scope["path"])
         except ProblemError as problem:
             await problem.response()(scope, receive, send_with_headers)
             return
@@ -69,21 +140,48 @@ class Guard:
                 errors=[ErrorItem("header", "/host", f"must be one of {', '.join(sorted(self._hosts))}")],
             )
 
-    def _check_token(self, headers: Headers, method: str, path: str) -> None:
-        secret = is_secret(path)
-        if not secret and not (self._writes_need_token and method not in SAFE_METHODS):
+
+class SecondLook:
+    """Judges a request again: once its body is there, and at every part of its answer.
+
+    What was asked before an exam began, and is answered while it runs, gets 401 as if it had been asked now; a stream
+    ends. Writes are judged before they are carried out and not after.
+    """
+
+    def __init__(self, app: ASGIApp, gate: Gate) -> None:
+        self._app = app
+        self._gate = gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on, or answer with a problem."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
             return
-        scheme, _, given = headers.get("authorization", "").partition(" ")
-        if scheme.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token):
+        headers, method, path = Headers(scope=scope), scope["method"], scope["path"]
+        over = False
+
+        async def send_while_allowed(message: Message) -> None:
+            nonlocal over
+            if over:
+                return
+            try:
+                if method in SAFE_METHODS and (message["type"] != "http.response.body" or message.get("more_body")):
+                    self._gate.check(headers, method, path)
+            except ProblemError as problem:
+                over = True
+                if message["type"] == "http.response.start":
+                    await problem.response()(scope, receive, send)
+                else:
+                    await send({"type": "http.response.body", "body": b"", "more_body": False})
+                return
+            await send(message)
+
+        try:
+            self._gate.check(headers, method, path)
+        except ProblemError as problem:
+            await problem.response()(scope, receive, send)
             return
-        wrong = bool(scheme)
-        raise ProblemError(
-            401,
-            "token-required",
-            ("This token is not the lab's. " if wrong else "This needs the lab's token. ")
-            + "Send 'Authorization: Bearer …' with the value of STEPSCOPE_TOKEN, or the one printed at start.",
-            headers={"WWW-Authenticate": 'Bearer realm="stepscope"' + (', error="invalid_token"' if wrong else "")},
-        )
+        await self._app(scope, receive, send_while_allowed)
 
 
 def _check_origin(headers: Headers, scheme: str) -> None:

@@ -22,6 +22,7 @@ from stepscope.api.playbacks import Playbacks
 from stepscope.api.problems import ProblemError
 from stepscope.api.reference import Reference
 from stepscope.api.settings import Settings
+from stepscope.exam.exam import Exam
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,12 @@ class Lab:
 
     playbacks: Playbacks = field(init=False)
     """Scenarios that have been played."""
+    exam: Exam = field(init=False)
+    """The exam, if there is one."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "playbacks", Playbacks(self.engine))
+        object.__setattr__(self, "exam", Exam(self.engine))
 
     def now(self) -> Snapshot:
         """Everything about the newest finished second at once; 503 before the first."""

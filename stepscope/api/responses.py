@@ -18,6 +18,7 @@ _ABOUT = {
     415: "The body is not JSON by its Content-Type, or is compressed.",
     421: "The Host is not one that this lab answers to.",
     422: "The request can be read and not be carried out; `errors` says why, each by JSON pointer.",
+    429: "Too many requests of one participant, or of all who join; come back after `Retry-After`.",
     503: "The lab has nothing true to say yet, or too much to do; come back after `Retry-After`.",
 }
 
@@ -27,6 +28,8 @@ ANY = (*ALWAYS, 503)
 """What every request can meet that is not let through whatever else there is to do."""
 READ = (*ANY, 406, 422)
 WRITE = (*READ, 401)
+HIDDEN = (*READ, 401)
+"""Of what may be read by everybody but during an exam."""
 
 
 def problems(*codes: int) -> dict[int | str, dict[str, Any]]:

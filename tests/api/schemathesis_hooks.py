@@ -9,10 +9,13 @@ from typing import Any
 
 import schemathesis
 
+from faults.incident import NO_INCIDENTS
 from faults.registry import kinds
 from faults.remedy_registry import remedies
 from faults.spec import LIMITS
+from simulator.presets import PRESETS
 from stepscope.api.idempotency import PATTERN
+from stepscope.exam.names import checked_name
 
 Case = schemathesis.Case[Any]
 RANKS = 4
@@ -27,7 +30,14 @@ UNDONE = tuple(name for name, remedy in remedies().items() if remedy.needs)
 @schemathesis.hook
 def filter_case(_: schemathesis.HookContext, case: Case) -> bool:
     """Leave out what the smallest job does not have; test_faults.py and its neighbours cover the refusal of those."""
-    return _is_on_the_job(case.body) and _can_be_played(case.body) and _has_enough_ranks(case.query or {})
+    body = case.body
+    return (
+        _is_on_the_job(body)
+        and _can_be_played(body)
+        and _has_enough_ranks(case.query or {})
+        and _can_be_drawn(body)
+        and _can_be_read(body)
+    )
 
 
 @schemathesis.hook
@@ -38,7 +48,31 @@ def map_case(_: schemathesis.HookContext, case: Case) -> Case:
         case.headers["Idempotency-Key"] = hashlib.sha256(repr((given, case.body)).encode()).hexdigest()
     if (own := _own_scenario(case.body)).get("preset") in LARGE:
         own["preset"] = "workshop-4gpu"
+    if case.path == "/v1/exam/start" and isinstance(case.body, dict) and case.body.get("preset") in PRESETS:
+        case.body["preset"] = "workshop-4gpu"
     return case
+
+
+def _can_be_drawn(body: Any) -> bool:
+    """Whether an exam has enough kinds to draw from that the smallest job can show."""
+    wanted = body.get("kinds") if isinstance(body, dict) else None
+    if not isinstance(wanted, list) or not all(isinstance(kind, str) for kind in wanted):
+        return True
+    causes = body.get("causes", 1)
+    fit = set(wanted) - set(UNSHOWN) - NO_INCIDENTS
+    return not isinstance(causes, int | float) or len(fit) >= causes or not set(wanted) <= set(kinds())
+
+
+def _can_be_read(body: Any) -> bool:
+    """Whether a name is one that people can read: JSON Schema has no word for kinds of characters."""
+    name = body.get("name") if isinstance(body, dict) else None
+    if not isinstance(name, str) or len(body) > 1:
+        return True
+    try:
+        checked_name(name)
+    except ValueError:
+        return False
+    return True
 
 
 def _own_scenario(body: Any) -> dict[str, Any]:

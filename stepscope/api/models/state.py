@@ -51,7 +51,7 @@ class Position(Shape):
     skipped_seconds: NonNegative
     """Wall-clock time that was given up because the lab could not keep up, or the machine slept."""
     last_event: Count
-    """`seq` of the newest entry of the event log: as long as it stays, no fault has changed."""
+    """`seq` of the newest entry of the event log: as long as it stays, no fault has changed. 0 during an exam."""
     failure: str | None
     """Why the run stands still; null while it goes on."""
 

@@ -12,7 +12,7 @@ from stepscope.api.diagnoses import DiagnosisQuestion
 from stepscope.api.lab import CurrentLab, not_ready
 from stepscope.api.models.diagnosis import DiagnosisView
 from stepscope.api.query import AsNumber
-from stepscope.api.responses import READ, problems
+from stepscope.api.responses import HIDDEN, problems
 from stepscope.api.routes.common import v1
 
 router = v1("state")
@@ -25,7 +25,7 @@ Price = Annotated[
 ]
 
 
-@router.get("/diagnosis", responses=problems(*READ, 503))
+@router.get("/diagnosis", responses=problems(*HIDDEN, 503))
 def get_diagnosis(
     lab: CurrentLab, window_seconds: WindowSeconds = DIAGNOSIS_WINDOW_SECONDS, price_per_gpu_hour: Price = 0.0
 ) -> DiagnosisView:

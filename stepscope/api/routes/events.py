@@ -12,7 +12,7 @@ from stepscope.api.lab import CurrentLab
 from stepscope.api.models.events import EventList, EventView
 from stepscope.api.problems import ErrorItem, unprocessable
 from stepscope.api.query import Whole
-from stepscope.api.responses import READ, problems
+from stepscope.api.responses import HIDDEN, problems
 from stepscope.api.routes.common import v1
 from stepscope.api.stream import EventHub, EventStream
 
@@ -25,7 +25,7 @@ After = Annotated[
 ]
 
 
-@router.get("/events", responses=problems(*READ))
+@router.get("/events", responses=problems(*HIDDEN))
 def list_events(lab: CurrentLab, after: After = None) -> EventList:
     """The log, oldest first: at most the newest 10,000 entries are kept."""
     known, last = after or 0, lab.engine.journal.last_seq
@@ -43,7 +43,7 @@ def list_events(lab: CurrentLab, after: After = None) -> EventList:
 @stream_router.get(
     "/events/stream",
     response_class=Response,
-    responses=problems(*READ, 503)
+    responses=problems(*HIDDEN, 503)
     | {
         200: {
             "description": "Server-sent events; `data` is one entry of the log as JSON, `id` its `seq`. Where entries "

@@ -21,7 +21,7 @@ from stepscope.api.lab import CurrentLab, Lab
 from stepscope.api.models.faults import DryRun, FaultList, FaultView, Prediction, ResetView
 from stepscope.api.problems import ProblemError
 from stepscope.api.query import Switch, Whole
-from stepscope.api.responses import READ, WRITE, problems
+from stepscope.api.responses import HIDDEN, WRITE, problems
 from stepscope.api.routes.common import v1
 
 router = v1("faults")
@@ -116,7 +116,7 @@ async def change_fault(
         raise _unknown() from None
 
 
-@router.get("/faults", response_model=FaultList, responses=problems(*READ))
+@router.get("/faults", response_model=FaultList, responses=problems(*HIDDEN))
 def list_faults(
     lab: CurrentLab,
     state: Annotated[State | None, Query(description="Only faults in this state.")] = None,
@@ -130,7 +130,7 @@ def list_faults(
     return Response(shown.model_dump_json(), media_type="application/json")
 
 
-@router.get("/faults/{name}", responses=problems(*READ, 404, 410))
+@router.get("/faults/{name}", responses=problems(*HIDDEN, 404, 410))
 def get_fault(lab: CurrentLab, name: FaultName) -> FaultView:
     """One fault, also after it has ended; 410 when that is too long ago for it to be kept."""
     try:

@@ -15,7 +15,7 @@ from stepscope.api.lab import CurrentLab, Lab
 from stepscope.api.models.faults import Prediction, TargetView
 from stepscope.api.models.remedies import AppliedView, RemedyDryRun, RemedyList, RemedyView
 from stepscope.api.remedy_schema import value_schema
-from stepscope.api.responses import READ, WRITE, problems
+from stepscope.api.responses import HIDDEN, WRITE, problems
 from stepscope.api.routes.common import v1
 from stepscope.api.routes.faults import DryRunSwitch
 from stepscope.api.views import rfc3339
@@ -23,7 +23,7 @@ from stepscope.api.views import rfc3339
 router = v1("remedies")
 
 
-@router.get("/remedies", responses=problems(*READ, 503))
+@router.get("/remedies", responses=problems(*HIDDEN, 503))
 def list_remedies(lab: CurrentLab) -> RemedyList:
     """What can be done, and what was done about the present run."""
     applied = [_applied(lab, treatment) for treatment in lab.engine.treatments()]

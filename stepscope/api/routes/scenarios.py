@@ -22,7 +22,7 @@ from stepscope.api.models.scenarios import (
 from stepscope.api.playback_write import PlaybackWrite
 from stepscope.api.playbacks import Playback
 from stepscope.api.problems import ProblemError
-from stepscope.api.responses import READ, WRITE, problems
+from stepscope.api.responses import HIDDEN, READ, WRITE, problems
 from stepscope.api.routes.common import v1
 from stepscope.api.views import rfc3339
 
@@ -78,13 +78,13 @@ def post_playback(lab: CurrentLab, response: Response, body: Annotated[Any, Body
     return _playback(lab, playback)
 
 
-@router.get("/playbacks", responses=problems(*READ))
+@router.get("/playbacks", responses=problems(*HIDDEN))
 def list_playbacks(lab: CurrentLab) -> PlaybackList:
     """What has been played on this lab."""
     return PlaybackList(playbacks=[_playback(lab, playback) for playback in lab.playbacks.list()])
 
 
-@router.get("/playbacks/{playback}", responses=problems(*READ, 404))
+@router.get("/playbacks/{playback}", responses=problems(*HIDDEN, 404))
 def get_playback(lab: CurrentLab, playback: PlaybackId) -> PlaybackView:
     """One playback."""
     try:

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.exam.names import MAX_NAME, checked_name, same_name_key
+
+
+@given(st.text(max_size=60))
+def test_what_passes_can_be_shown_and_passes_again(raw: str) -> None:
+    try:
+        name = checked_name(raw)
+    except ValueError as error:
+        assert str(error).startswith("name: ")
+        return
+    assert 1 <= len(name) <= MAX_NAME
+    assert name == name.strip() == checked_name(name)
+    assert not any(unicodedata.category(character)[0] == "C" for character in name)
+    assert same_name_key(name) == same_name_key(name.upper().lower()) or name.upper().lower() != name.lower()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"), [("Ada", "ＡＤＡ"), ("Straße", "STRASSE"), ("e\u0301va", "\u00c9va"), ("a b", "ab")]
+)
+def test_names_that_look_alike_have_one_key(one: str, other: str) -> None:
+    assert same_name_key(checked_name(one)) == same_name_key(checked_name(other))
