@@ -9,7 +9,7 @@ from typing import Any
 
 import schemathesis
 
-from faults.incident import NO_INCIDENTS
+from faults.incident import FEWEST_RANKS, NO_INCIDENTS
 from faults.registry import kinds
 from faults.remedy_registry import remedies
 from faults.spec import LIMITS
@@ -59,7 +59,7 @@ def _can_be_drawn(body: Any) -> bool:
     if not isinstance(wanted, list) or not all(isinstance(kind, str) for kind in wanted):
         return True
     causes = body.get("causes", 1)
-    fit = set(wanted) - set(UNSHOWN) - NO_INCIDENTS
+    fit = set(wanted) - set(UNSHOWN) - NO_INCIDENTS - {kind for kind, least in FEWEST_RANKS.items() if least > RANKS}
     return not isinstance(causes, int | float) or len(fit) >= causes or not set(wanted) <= set(kinds())
 
 

@@ -9,7 +9,7 @@ import pytest
 from faults.registry import kinds
 from simulator.presets import PRESETS
 from stepscope.api import openapi
-from stepscope.api.guard import is_secret
+from stepscope.api.guard import is_hidden_in_exam, is_participants_own, is_secret
 from tests.api.conftest import Bench
 
 METHODS = {"get", "put", "post", "patch", "delete"}
@@ -43,7 +43,8 @@ def test_every_operation_documents_its_errors_as_problems(document: dict[str, An
             assert {"403", "421"} <= set(errors), path
             for answer in errors.values():
                 assert list(answer["content"]) == ["application/problem+json"], path
-            assert ("security" in operation) == (method != "get" or is_secret(path)), path
+            guarded = is_secret(path) or is_participants_own(path) or is_hidden_in_exam(path, method.upper())
+            assert ("security" in operation) == guarded, path
             assert operation["description"], path
 
 
