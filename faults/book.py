@@ -219,7 +219,7 @@ class FaultBook:
         treatment = self._course.treat(
             spec, self._live.values(), at_seconds=at_seconds, next_step=next_step, restart_seconds=restart_seconds
         )
-        ended = [name for name, record in sorted(self._live.items()) if self._course.is_cured(record)]
+        ended = sorted(record.name for record in self._course.cured(self._live.values()))
         for name in ended:
             self.clear(name, at_seconds=at_seconds, immediate=True, next_step=next_step)
         return treatment, ended

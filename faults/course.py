@@ -78,15 +78,22 @@ class Course:
         self._treatments.append(treatment)
         return treatment
 
-    def is_cured(self, record: FaultRecord) -> bool:
-        """Whether a fault that has begun, and that does something, does nothing any more, however strong it is."""
-        if record.began is None or not self._treatments:
-            return False
+    def cured(self, records: Iterable[FaultRecord]) -> list[FaultRecord]:
+        """Those that have begun, and would do something, and do nothing any more, however strong they are."""
+        begun = [record for record in records if record.began is not None]
+        if not begun or not self._treatments:
+            return []
+        # Of large jobs each of these costs milliseconds, and the whole lab waits: as few as there can be.
+        nothing, neutral = self.effects([]), Effects.neutral(self._topology)
+        return [record for record in begun if self._is_cured(record, nothing, neutral)]
+
+    def _is_cured(self, record: FaultRecord, nothing: Effects, neutral: Effects) -> bool:
         alone = [(record, record.spec.intensity)]
+        if not self.effects(alone).same_as(nothing):
+            return False
         untreated = Effects.neutral(self._topology)
         self._apply(untreated, alone)
-        does_nothing = untreated.same_as(Effects.neutral(self._topology))
-        return not does_nothing and self.effects(alone).same_as(self.effects([]))
+        return not untreated.same_as(neutral)
 
     def forget(self) -> None:
         """The job is set up again as it was at first."""

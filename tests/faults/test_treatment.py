@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from faults.book import FaultBook
 from faults.course import MOST_TREATMENTS
-from faults.effects import Topology
+from faults.effects import Effects, Topology
 from faults.errors import FaultError
 from faults.remedy import NAME_PATTERN, Remedy
 from faults.remedy_registry import remedies
+from faults.spec import FaultSpec
 from faults.treatment import FIELDS, RemedySpec
 from tests.faults.strategies import JSON, check_report, relaxed
 
@@ -126,3 +129,49 @@ def test_the_log_says_what_was_done() -> None:
         "cordon_node, nodes=1; the job is down for 40 s",
         "pfc_headroom",
     ]
+
+
+def test_to_see_what_it_cured_costs_little_more_than_a_look_at_each_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    book = FaultBook(NODE, seed=1)
+    for index in range(64):
+        kind = ("straggler", "io_starvation")[index % 2]
+        spec = FaultSpec.from_mapping({"kind": kind, "open_ended": True})
+        book.put(f"fault-{index}", spec, at_seconds=0.0, next_step=0)
+    made = 0
+    neutral = Effects.neutral
+
+    def counted(topology: Topology) -> Effects:
+        nonlocal made
+        made += 1
+        return neutral(topology)
+
+    monkeypatch.setattr(Effects, "neutral", counted)
+    _, ended = book.treat(
+        RemedySpec.from_mapping({"remedy": "cache_on_nvme"}), at_seconds=1.0, next_step=1, restart_seconds=40.0
+    )
+    assert len(ended) == 32
+    assert made <= 64 + len(ended) + 2, "of the largest job each is eleven arrays of a megabyte, and the engine waits"
+
+
+def test_effects_are_compared_where_they_are() -> None:
+    big = Topology(100_000, 8)
+    one, other = Effects.neutral(big), Effects.neutral(big)
+    tracemalloc.start()
+    try:
+        assert one.same_as(other)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < one.nic_rate.nbytes, "no copy of even one array"
+
+
+@pytest.mark.parametrize("name", ["compute_slowdown", "hung", "refresh_seconds", "is_down", "overflow_factor"])
+def test_effects_that_differ_anywhere_differ(name: str) -> None:
+    one, other = Effects.neutral(NODE), Effects.neutral(NODE)
+    value = getattr(other, name)
+    if isinstance(value, np.ndarray):
+        value[-1] = 2
+    else:
+        setattr(other, name, 2)
+    assert not one.same_as(other)
+    assert one.same_as(Effects.neutral(NODE))
