@@ -71,7 +71,7 @@ def export(overrides: dict[str, str | None]) -> int:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in GPU_PACKAGES:
             raise
-        raise CliError(f"needs {error.name}, which is not installed: pip install 'stepscope[gpu]'") from None
+        raise CliError(f"needs {error.name}, which is not installed: pip install '.[gpu]' in the repository") from None
     try:
         settings = load_export_settings(os.environ, overrides)
     except SettingsError as error:

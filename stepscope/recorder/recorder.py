@@ -14,7 +14,7 @@ from stepscope.recorder.core import Core, Ways
 from stepscope.recorder.huggingface import HuggingFaceCallback
 from stepscope.recorder.lightning import lightning_callback
 from stepscope.recorder.marks import Phase, Step
-from stepscope.recorder.settings import checked_settings, whole
+from stepscope.recorder.settings import checked_path, checked_settings, whole
 from stepscope.recorder.watching import watch, watch_parts, wrap_loader
 
 T = TypeVar("T")
@@ -24,10 +24,11 @@ class StepRecorder:
     """Where the time of this rank goes, step by step, for `stepscope export` on the same node.
 
     ```python
-    rec = StepRecorder(run="llm-7", model="1.2B", params=1.2e9, tokens_per_step=global_batch * sequence_length)
+    rec = StepRecorder(run="llm-7", params=1.2e9, precision="bf16", tokens_per_step=global_batch * sequence_length)
     model, loader, optimizer = rec.watch(model, loader, optimizer)
     for batch in loader:            # the loop as it was
         ...
+        rec.log(loss=loss)          # where it is to be seen whether the model learns
     ```
 
     or by hand, with or without `watch` for a part of it:
@@ -67,7 +68,7 @@ class StepRecorder:
         flops_convention: str | None = None,
         peak_flops_per_second: float | None = None,
         cuda_events: bool | None = None,
-        socket: str | None = None,
+        socket: str | os.PathLike[str] | None = None,
         ways: Ways | None = None,
     ) -> None:
         """ValueError names what is wrong.
@@ -75,7 +76,8 @@ class StepRecorder:
         `tokens_per_step` and `samples_per_step` are of the whole job. Give `flops_per_token` (forward and backward, all
         layers) or `params`, from which it is taken as 6 per parameter. `rank`, `world_size` and `local_rank` are by
         default those of the launcher: RANK, WORLD_SIZE, LOCAL_RANK. `peak_flops_per_second` is the dense peak of this
-        rank's device; the exporter knows that of many GPUs by `precision`. `cuda_events=False` times by the host under
+        rank's device; the exporter knows that of many GPUs by `precision` (fp16, bf16, fp8). Without either there is no
+        MFU, which the exporter says in its log. `cuda_events=False` times by the host under
         CUDA too, for a job that captures whole steps as CUDA graphs. `socket` is where the exporter listens, by default
         STEPSCOPE_SOCKET or the system's. `ways` replaces the clocks, for tests.
         """
@@ -95,7 +97,7 @@ class StepRecorder:
             world_size=world_size,
             local_rank=local_rank,
         )
-        paths = socket_paths() if socket is None else (socket,)
+        paths = socket_paths() if socket is None else (checked_path("socket", socket),)
         self._core = Core(settings, paths, ways or Ways(), device=cuda_events)
         self._marks = self._core.marks
         self._phases = self._marks.phases

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -104,6 +105,13 @@ def positive(name: str, value: float | None) -> float:
     if not (0.0 < number < math.inf):
         raise ValueError(f"{name}: {number!r} is not a finite number above 0")
     return number
+
+
+def checked_path(name: str, value: object) -> str:
+    """A path as text. ValueError names it."""
+    if not isinstance(value, (str, os.PathLike)) or not (path := os.fspath(value)) or not isinstance(path, str):
+        raise ValueError(f"{name}: {value!r} is not a path")
+    return path
 
 
 def is_label(text: str, most: int = _MOST_TEXT) -> bool:

@@ -69,8 +69,13 @@ def test_what_the_dcgm_source_refuses_is_a_setting_that_is_wrong(tmp_path: Path)
     [
         ("NVIDIA H100 80GB HBM3", "bf16", 989e12),
         ("nvidia h100 80gb hbm3", "FP8", 1979e12),
+        ("NVIDIA H100 80GB HBM3", "torch.bfloat16", 989e12),
+        ("NVIDIA H100 80GB HBM3", "bf16-mixed", 989e12),
+        ("NVIDIA H100 80GB HBM3", "16-true", 989e12),
         ("NVIDIA H100 PCIe", "bf16", None),
         ("NVIDIA H100 80GB HBM3", "int4", None),
+        ("NVIDIA H100 80GB HBM3", "", None),
+        ("NVIDIA H100 80GB HBM3", "32-true", None),
         ("", "", None),
     ],
 )

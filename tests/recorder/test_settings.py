@@ -34,6 +34,9 @@ GOOD: dict[str, Any] = {"run": "test", "tokens_per_step": 1, "flops_per_token": 
         ({"rank": 2, "world_size": 2}, "^rank: 2 is not below world_size, which is 2"),
         ({"rank": -1}, "^rank: -1"),
         ({"world_size": 0}, "^world_size: 0 is not 1 or more"),
+        ({"socket": ""}, "^socket: '' is not a path"),
+        ({"socket": 5}, "^socket: 5 is not a path"),
+        ({"socket": b"/nowhere/s"}, "^socket: b'/nowhere/s' is not a path"),
     ],
 )
 def test_what_is_wrong_is_named(settings: dict[str, Any], message: str) -> None:

@@ -55,7 +55,7 @@ class Book:
             self._forget(now)
         run = self._runs.get(report.run)
         if run is not None and run.user != user:
-            raise Refused("other_user", f"the run is one of user {run.user}, the report of user {user}")
+            raise Refused("other_user", f"{report.run!r} is a run of user {run.user}, the report is of user {user}")
         entry = run.ranks.get(report.rank) if run is not None else None
         if entry is not None:
             _succeeds(report, entry.report)
@@ -101,7 +101,10 @@ def _succeeds(report: Report, last: Report) -> None:
     """Refused unless the report is newer than the last one of the same rank."""
     if report.session != last.session:
         if (report.started, report.session) < (last.started, last.session):
-            raise Refused("old", "a later recorder reports for this rank")
+            raise Refused(
+                "old",
+                f"a later recorder reports for rank {report.rank} of {report.run!r}; two jobs at a time need two names",
+            )
         return
     if report.seq <= last.seq:
         raise Refused("old", "a later report of this recorder has come")

@@ -24,6 +24,9 @@ Peak = Callable[[str, str], float | None]
 """Dense peak, in FLOP/s, of a GPU of this name at this precision; None when it is not known."""
 
 
+_TOLD_AFTER_STEPS = 5
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """What this node knows, and a report does not."""
@@ -55,6 +58,17 @@ def families(reports: Sequence[Report], place: Place, format_: Format) -> Iterat
     ranks = [_Rank(report, find_gpu(report.gpu, place.gpus)) for report in reports]
     yield from _rank_families(ranks, place, format_)
     yield from _run_families([rank for rank in ranks if rank.report.rank == 0], place, format_)
+
+
+def without_peak(reports: Sequence[Report], place: Place) -> Iterator[tuple[str, str]]:
+    """Runs of this page that have no peak, and so no MFU, each with the reason in words."""
+    for report in reports:
+        # A recorder looks for its GPU when the first steps begin.
+        if report.rank == 0 and (report.steps or 0) >= _TOLD_AFTER_STEPS:
+            rank = _Rank(report, find_gpu(report.gpu, place.gpus))
+            if _peak(rank, place.peak) is None:
+                precision = f"at precision {report.precision!r}" if report.precision else "without a precision"
+                yield report.run, f"no peak is known of {rank.gpu_model or 'its device'} {precision}"
 
 
 def _rank_families(ranks: Sequence[_Rank], place: Place, format_: Format) -> Iterator[str]:

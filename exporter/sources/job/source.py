@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from exporter.catalogue import HOSTNAME
 from exporter.reading import Gpu
 from exporter.render import Format
-from exporter.sources.job.book import BOOK_REASONS, Book
+from exporter.sources.job.book import BOOK_REASONS, MAX_RUNS, Book
 from exporter.sources.job.check import CHECK_REASONS, check
-from exporter.sources.job.families import SOURCE, Peak, Place, families
+from exporter.sources.job.families import SOURCE, Peak, Place, families, without_peak
 from exporter.sources.job.fields import Refused
 from exporter.sources.job.receiver import RECEIVER_REASONS, Receiver
 from exporter.sources.job.report import Report
@@ -77,6 +77,7 @@ class JobSource:
         self._dropped = Counter(dict.fromkeys(self.drop_reasons, 0))
         self._last_success = 0.0
         self._problem = "not started"
+        self._told: set[str] = set()
         paths = (socket_path,) if socket_path is not None else socket_paths()
         self._receiver = Receiver(paths, take=self.take, refuse=self._refuse, fail=self._fail)
 
@@ -101,12 +102,14 @@ class JobSource:
 
     def families(self, format_: Format) -> Iterator[str]:
         """Text of the training families of the ranks that report now: of every rank, and of the runs whose rank 0 is
-        here. Nothing about the source itself.
+        here. Nothing about the source itself. A run that can have no MFU is named in the log once.
         """
         place = Place(
             hostname=self._hostname, hostname_label=self._hostname_label, gpus=tuple(self._gpus()), peak=self._peak
         )
-        return families(self._reports(), place, format_)
+        reports = self._reports()
+        self._tell(reports, place)
+        return families(reports, place, format_)
 
     def status(self) -> JobStatus:
         """The state now."""
@@ -122,6 +125,16 @@ class JobSource:
                 runs=len({report.run for report in reports}),
                 ranks=len(reports),
             )
+
+    def _tell(self, reports: Sequence[Report], place: Place) -> None:
+        for run, reason in without_peak(reports, place):
+            with self._lock:
+                # Names of runs come from anybody: no more of them than fit on a page.
+                told = run in self._told or len(self._told) >= MAX_RUNS
+                self._told |= set() if told else {run}
+            if not told:
+                advice = "give its StepRecorder precision=… or peak_flops_per_second=…"
+                LOG.warning("job source: run %r will have no MFU: %s; %s", run, reason, advice)
 
     def _reports(self) -> tuple[Report, ...]:
         with self._lock:

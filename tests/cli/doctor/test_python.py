@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stepscope.cli.doctor.python import Python, judge, look
-from stepscope.cli.extras import LAB_PACKAGES
+from stepscope.cli.extras import GPU_PACKAGES, LAB_PACKAGES
 
 
 def test_this_one_will_do() -> None:
@@ -15,6 +15,16 @@ def test_this_one_will_do() -> None:
 def test_packages_are_looked_for_by_name() -> None:
     assert look(lambda name: name != "numpy").missing == ("numpy",)
     assert look(lambda _: None).missing == LAB_PACKAGES
+
+
+def test_a_node_that_only_exports_has_what_it_needs() -> None:
+    found = look(lambda name: name in GPU_PACKAGES)
+    assert found.exports
+    assert "fastapi" in found.missing
+    packages = list(judge(found))[1]
+    assert packages.status == "ok"
+    assert packages.found.startswith("all that stepscope export needs; of the lab's, which `make setup` brings, not ")
+    assert not look(lambda name: name in GPU_PACKAGES and name != "pynvml").exports
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import pytest
 
 from exporter.reading import Gpu
 from exporter.render import Format
-from exporter.sources.job.book import MAX_AGE_SECONDS
+from exporter.sources.job.book import MAX_AGE_SECONDS, MAX_RUNS
 from exporter.sources.job.source import JobSource
 from exporter.sources.job.wire import SOCKET_VARIABLE
 from tests.exporter.exposition import Exposition, read
@@ -149,3 +149,66 @@ def test_a_page_is_read_while_reports_come() -> None:
 def test_it_needs_no_numpy() -> None:
     code = "import sys, exporter.sources.job.source; sys.exit('numpy' in sys.modules or 'requests' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"precision": ...}, "no peak is known of NVIDIA H100 80GB HBM3 without a precision"),
+        ({"precision": "int4"}, "no peak is known of NVIDIA H100 80GB HBM3 at precision 'int4'"),
+        ({"precision": ..., "gpu": {}}, "no peak is known of its device without a precision"),
+    ],
+)
+def test_a_run_that_will_have_no_mfu_is_named_once(
+    changes: dict[str, object], said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = source(None, Clock())
+    with caplog.at_level(logging.WARNING):
+        for seq in (1, 2):
+            job.take(datagram(rank=0, seq=seq, peak_flops_per_second=..., **changes), ME)
+            page(job)
+    advice = "give its StepRecorder precision=… or peak_flops_per_second=…"
+    assert [record.message for record in caplog.records] == [
+        f"job source: run 'night' will have no MFU: {said}; {advice}"
+    ]
+
+
+def test_nothing_is_said_of_a_peak_that_is_known_or_not_yet_or_on_another_node(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    job = source(None, Clock())
+    with caplog.at_level(logging.WARNING):
+        job.take(datagram(run="given", rank=0), ME)
+        job.take(datagram(run="starting", rank=0, peak_flops_per_second=..., steps=1), ME)
+        job.take(datagram(run="elsewhere", rank=1, peak_flops_per_second=...), ME)
+        assert page(job).value("training_peak_flops_per_second", run="given") == 8 * 989.4e12
+    assert caplog.records == []
+
+
+def test_made_up_runs_do_not_fill_the_log(caplog: pytest.LogCaptureFixture) -> None:
+    clock = Clock()
+    job = source(None, clock)
+    with caplog.at_level(logging.WARNING):
+        for number in range(3 * MAX_RUNS):
+            now = {"time": clock.now, "last_step_time": clock.now}
+            job.take(datagram(run=f"r{number}", rank=0, peak_flops_per_second=..., precision=..., **now), ME)
+            assert page(job).value("training_steps_total", run=f"r{number}") == 20
+            clock.now += MAX_AGE_SECONDS + 1
+    assert len([record for record in caplog.records if "no MFU" in record.message]) == MAX_RUNS
+
+
+@pytest.mark.parametrize(
+    ("second", "user", "said"),
+    [
+        ({"session": "other", "started": 1.0}, ME, "a later recorder reports for rank 2 of 'night'"),
+        ({"session": "other"}, ME + 1, "'night' is a run of user 1000, the report is of user 1001"),
+    ],
+)
+def test_two_jobs_under_one_name_are_named(
+    second: dict[str, object], user: int, said: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    job = source(None, Clock())
+    with caplog.at_level(logging.WARNING):
+        job.take(datagram(), ME)
+        job.take(datagram(**second), user)
+    assert said in caplog.text
