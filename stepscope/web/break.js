@@ -2,7 +2,7 @@
 
 import { why } from "./api.js";
 import { h } from "./dom.js";
-import { showFaults } from "./faults.js";
+import { hideFaults, showFaults } from "./faults.js";
 import { jobPanel } from "./jobs.js";
 import { kindPanel } from "./kinds.js";
 import { act, answerLine, liveFaults } from "./live.js";
@@ -38,6 +38,7 @@ export const breakIt = {
     try {
       showFaults(see.faults, await liveFaults(state), state, see.answer);
     } catch (error) {
+      hideFaults(see.faults);
       see.answer.textContent = why(error);
     }
   },

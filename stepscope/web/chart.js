@@ -27,7 +27,7 @@ export class TimeChart {
   constructor(svg, { scale, series, height = 210 }) {
     this.svg = svg;
     this.scale = scale;
-    this.box = { left: 52, right: 632, top: 10, bottom: height - 28 };
+    this.box = { left: 58, right: 632, top: 10, bottom: height - 28 };
     svg.setAttribute("viewBox", `0 0 640 ${height}`);
     svg.replaceChildren();
     this.grid = add(svg, "g", { class: "grid" });

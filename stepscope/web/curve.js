@@ -1,7 +1,7 @@
 // Efficiency against the number of GPUs, which doubles from mark to mark.
 
 const SVG = "http://www.w3.org/2000/svg";
-const BOX = { left: 52, right: 632, top: 12, bottom: 200 };
+const BOX = { left: 58, right: 632, top: 12, bottom: 200 };
 
 function add(parent, name, attributes, text) {
   const node = document.createElementNS(SVG, name);

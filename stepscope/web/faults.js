@@ -19,3 +19,9 @@ export function showFaults(list, faults, state, answer) {
     return { node: h("li", {}, text, button), update: (entry) => put(text, said(entry.fault, now)) };
   });
 }
+
+// Not everybody may see them at all times; what was there before is then not shown either.
+export function hideFaults(list) {
+  keep(list, [], () => {});
+  list.dataset.empty = "hidden";
+}

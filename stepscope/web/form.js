@@ -122,7 +122,7 @@ export class Forecast {
       return h("tr", {}, h("th", { scope: "row" }, label), h("td", {}, write(before)), h("td", {}, write(after)), h("td", { class: "change" }, text));
     });
     this.node.replaceChildren(
-      h("table", {}, h("caption", {}, "Predicted, at its peak"), h("thead", {}, h("tr", {}, ["", "now", "then", ""].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)),
+      h("table", {}, h("caption", {}, fault ? "Predicted, at its peak" : "Predicted, once the job is back"), h("thead", {}, h("tr", {}, ["", "now", "then", ""].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)),
       ...notes.map((note) => h("p", { class: "hint" }, note)));
   }
 }

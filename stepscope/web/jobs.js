@@ -16,10 +16,11 @@ export function jobPanel() {
     h("div", { class: "fields" }, field("Job", select), field("Seed", seed)), about, start, h("p", { class: "hint" }, "The faults of the run that it replaces end with it."), answer);
   let known = [];
   let run = "";
+  let runs = "";
 
   function choose() {
     const job = known.find(({ preset }) => preset === select.value);
-    if (job) about.replaceChildren(h("p", {}, job.summary), h("p", { class: "hint" }, `${job.ranks.toLocaleString()} × ${job.gpu_model} on ${job.nodes.toLocaleString()} node${job.nodes === 1 ? "" : "s"}, ${job.model}`), ...job.notes.map((note) => h("p", { class: "hint" }, note)));
+    if (job) about.replaceChildren(h("p", {}, job.summary), h("p", { class: "hint" }, `${job.ranks.toLocaleString()} × ${job.gpu_model} on ${job.nodes.toLocaleString()} node${job.nodes === 1 ? "" : "s"}, ${job.model}`), ...(job.preset === runs ? [] : job.notes).map((note) => h("p", { class: "hint" }, note)));
   }
 
   return {
@@ -29,6 +30,7 @@ export function jobPanel() {
       try {
         if (!known.length) known = (await call("GET", "/v1/presets")).presets;
         run = state.run.run;
+        runs = state.run.preset;
         options(select, known.map(({ preset }) => [preset, preset]), state.run.preset);
         warnings.replaceChildren(...state.run.warnings.map((warning) => h("li", {}, warning)));
         choose();

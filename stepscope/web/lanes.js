@@ -4,7 +4,7 @@
 import { duration } from "./dom.js";
 import { PHASES } from "./state.js";
 
-const LEFT = 96, RIGHT = 10, TOP = 24, AXIS = 22, STREAM = 24;
+const RIGHT = 10, TOP = 24, AXIS = 22, STREAM = 24;
 const SHORT = { data_wait: "data", h2d: "copy", forward: "forward", backward: "backward", collective_wait: "waits", collective: "all-reduce", optimizer: "optimizer", checkpoint: "checkpoint", stall: "stall" };
 
 // Rows of a step: every rank, or of more than can be looked at the slowest, the fastest and where nine of ten are.
@@ -24,6 +24,7 @@ export class Lanes {
     this.canvas = canvas;
     this.picture = document.createElement("canvas");
     this.step = null;
+    this.left = 96;
   }
 
   // `span` is the time that the width stands for: the same for the two steps that are compared.
@@ -31,6 +32,7 @@ export class Lanes {
     this.step = step;
     this.span = span;
     this.rows = rowsOf(step);
+    this.left = step.ranks_total > 64 ? 132 : 96;
     this.row = rowHeight(this.rows.length);
     this.resize();
   }
@@ -54,11 +56,11 @@ export class Lanes {
   }
 
   x(seconds) {
-    return LEFT + (seconds / this.span) * (this.width - LEFT - RIGHT);
+    return this.left + (seconds / this.span) * (this.width - this.left - RIGHT);
   }
 
   seconds(x) {
-    return Math.min(this.span, Math.max(0, ((x - LEFT) / (this.width - LEFT - RIGHT)) * this.span));
+    return Math.min(this.span, Math.max(0, ((x - this.left) / (this.width - this.left - RIGHT)) * this.span));
   }
 
   frame(at, { still = false } = {}) {
@@ -66,14 +68,14 @@ export class Lanes {
     const pen = this.canvas.getContext("2d");
     const edge = this.x(Math.min(at, this.step.duration_seconds));
     pen.clearRect(0, 0, this.width, this.height);
-    pen.globalAlpha = 0.28;
+    pen.globalAlpha = 0.4;
     pen.drawImage(this.picture, 0, 0, this.width, this.height);
     pen.globalAlpha = 1;
     pen.save();
     pen.beginPath();
     pen.rect(0, 0, edge, this.height);
     pen.clip();
-    pen.clearRect(LEFT, 0, this.width, this.height);
+    pen.clearRect(this.left, 0, this.width, this.height);
     pen.drawImage(this.picture, 0, 0, this.width, this.height);
     pen.restore();
     this.#labels(pen, at);
@@ -123,7 +125,8 @@ export class Lanes {
       if (waiting) this.#hatch(pen, from, y, width, height, this.colors[phase]);
       else pen.fillRect(from, y, Math.max(1, width - 0.5), height);
       const text = waiting ? `${SHORT[phase]} ${duration(row.seconds[phase])}` : SHORT[phase];
-      this.#text(pen, text, from, y, width, height, waiting);
+      // Of many rows only some say what is what; how long somebody waits, each says.
+      if (waiting || this.row >= 18 || index === 0 || row.slow) this.#text(pen, text, from, y, width, height, waiting);
     }
     if (row.slow && row.starts.collective_wait > 0) {
       pen.strokeStyle = this.colors.text;
@@ -183,7 +186,9 @@ export class Lanes {
       pen.globalAlpha = 0.35;
       pen.fillRect(this.x(early), y, Math.max(0, this.x(band.late[phase]) - this.x(early)), height);
       pen.globalAlpha = 1;
-      pen.fillRect(this.x(late), y, Math.max(0, this.x(band.early[phase]) - this.x(late)), height);
+      const width = Math.max(0, this.x(band.early[phase]) - this.x(late));
+      if (phase.endsWith("_wait")) this.#hatch(pen, this.x(late), y, width, height, this.colors[phase]);
+      else pen.fillRect(this.x(late), y, width, height);
       [early, late] = [band.early[phase], band.late[phase]];
     }
   }
@@ -203,7 +208,7 @@ export class Lanes {
     pen.fillStyle = this.colors.text;
     pen.font = "600 12px system-ui, sans-serif";
     const text = `barrier: rank ${slowest} is last`;
-    pen.textAlign = x + pen.measureText(text).width / 2 > this.width ? "right" : x - pen.measureText(text).width / 2 < LEFT ? "left" : "center";
+    pen.textAlign = x + pen.measureText(text).width / 2 > this.width ? "right" : x - pen.measureText(text).width / 2 < this.left ? "left" : "center";
     pen.fillText(text, pen.textAlign === "right" ? this.width - 2 : x, TOP - 10);
   }
 
@@ -233,12 +238,12 @@ export class Lanes {
       const waits = !row.band && at >= row.starts.collective_wait && at < row.starts.collective_wait + row.seconds.collective_wait && !row.slow;
       pen.font = `${row.slow ? "700 " : ""}${Math.min(12, this.row - 1)}px system-ui, sans-serif`;
       pen.fillStyle = row.slow ? this.colors.text : this.colors.soft;
-      pen.fillText(`${row.slow ? "▶ " : waits ? "⧗ " : ""}${row.label}`, LEFT - 6, y);
+      pen.fillText(`${row.slow ? "▶ " : waits ? "‖ " : ""}${row.label}`, this.left - 6, y);
     });
     if (this.step.collectives?.count) {
       pen.font = "12px system-ui, sans-serif";
       pen.fillStyle = this.colors.soft;
-      pen.fillText("comm stream", LEFT - 6, this.below + 8 + (STREAM - 4) / 2);
+      pen.fillText("comm stream", this.left - 6, this.below + 8 + (STREAM - 4) / 2);
     }
     pen.textBaseline = "alphabetic";
   }

@@ -51,7 +51,12 @@ function build(root) {
 }
 
 async function load() {
-  if (film.loading) return;
+  if (film.loading || !live.state) return;
+  if (live.state.position.step === 0) {
+    film.step = null;
+    put(see.note, "No step has ended yet: a long step, or a job that has just begun.");
+    return;
+  }
   film.loading = true;
   try {
     const ask = (more) => call("GET", `/v1/step?${RANKS}${more}`);
@@ -62,8 +67,7 @@ async function load() {
     put(see.note, "");
     lay();
   } catch (error) {
-    see.note.className = "answer";
-    put(see.note, error.status === 404 ? "No step has ended yet: a long step, or a job that has just begun." : why(error));
+    put(see.note, why(error));
   } finally {
     film.loading = false;
   }
@@ -79,12 +83,22 @@ function lay() {
   put(see.title, `Step ${step.step}: ${duration(step.duration_seconds)}`);
   if (healthy) put(see.wellTitle, `With nothing wrong: ${duration(healthy.duration_seconds)}`);
   const most = Math.max(...rowsOf(step).filter((row) => row.seconds).map((row) => row.seconds.collective_wait));
+  const bubble = step.collectives?.bubble_seconds ?? 0;
   const slower = healthy ? step.duration_seconds / healthy.duration_seconds : 1;
-  const tail = step.ranks_total > 1 ? ` Rank ${step.slowest_rank} is last at the barrier; whoever waits longest waits ${duration(most)}, at 100 % utilization.` : "";
+  const tail = step.ranks_total > 1 ? ` Rank ${step.slowest_rank} is last at the barrier; whoever waits longest waits ${duration(most)}, at 100 % utilization${bubble > 0 ? `, ${duration(bubble)} of it for the pipeline` : ""}.` : "";
   see.current.canvas.setAttribute("aria-label", `Step ${step.step} of ${step.ranks_total} ranks, ${duration(step.duration_seconds)}.${tail} The table below has the numbers.`);
   see.summary = `${slower > 1.02 ? `The step takes ${percent(slower - 1)} longer than with nothing wrong.` : "The step is as long as with nothing wrong."}${tail}`;
   fillTable(step);
   draw();
+}
+
+// The film begins by itself, once there is a step, unless somebody asked for less motion.
+async function begin() {
+  await load();
+  if (!film.shown || !film.step || !film.begin) return;
+  film.begin = false;
+  if (still.matches) seek(film.span);
+  else play(true);
 }
 
 function fillTable(step) {
@@ -99,7 +113,7 @@ function now() {
   const { step, at } = film;
   const rows = rowsOf(step).filter((row) => row.seconds);
   const waiting = rows.filter((row) => !row.slow && at >= row.starts.collective_wait && at < row.starts.collective_wait + row.seconds.collective_wait).length;
-  const doing = waiting ? `${waiting} of ${rows.length} rows wait for rank ${step.slowest_rank}. ` : "";
+  const doing = waiting && step.ranks_total <= 64 ? `${waiting} of ${rows.length} ranks wait for rank ${step.slowest_rank}. ` : "";
   return `${duration(at)} into the step. ${doing}${see.summary}`;
 }
 
@@ -181,10 +195,8 @@ export const step = {
   },
   async enter() {
     film.shown = true;
-    await load();
-    if (!film.shown) return;
-    if (still.matches) seek(film.span);
-    else play(true);
+    film.begin = true;
+    await begin();
   },
   leave() {
     film.shown = false;
@@ -192,6 +204,7 @@ export const step = {
   },
   // While the film stands, it stands on what was looked at; a new run is another matter.
   update(state) {
-    if (!film.step || film.step.run !== live.state.run.run || (still.matches && see.follow.checked && !film.loading && state.position.tick % 5 === 0)) load();
+    if (film.begin) begin();
+    else if (!film.step || film.step.run !== live.state.run.run || (still.matches && see.follow.checked && !film.loading && state.position.tick % 5 === 0)) load();
   },
 };

@@ -3,7 +3,7 @@
 import { curl } from "./api.js";
 import { TimeChart } from "./chart.js";
 import { h } from "./dom.js";
-import { showFaults } from "./faults.js";
+import { hideFaults, showFaults } from "./faults.js";
 import { SCENES } from "./film.js";
 import { act, live, liveFaults } from "./live.js";
 import { buildPhases, showState } from "./state.js";
@@ -60,7 +60,7 @@ export const trap = {
     try {
       showFaults($("faults"), await liveFaults(state), state, $("answer"));
     } catch {
-      // Not everybody may see them; the rest of the page goes on.
+      hideFaults($("faults"));
     }
   },
 };

@@ -240,6 +240,15 @@ def test_the_token_is_asked_for_once(chromium: Browser, lab: LiveLab) -> None:
         assert watched.strays == []
 
 
+def test_a_run_that_has_not_ended_a_step_is_waited_for(chromium: Browser) -> None:
+    with running("--preset", "honest-64xh100", "--seed", "7") as own, watching(chromium, own.url) as watched:
+        page = watched.open("step")
+        settle(watched, "step")
+        assert page.locator("#view-step tbody tr").count() == 64
+        watched.until("the film plays", "document.getElementById('play').textContent === 'Pause'", within=10)
+        watched.expect_well_behaved()
+
+
 def test_a_lab_that_stops_is_said_so(chromium: Browser) -> None:
     with running("--seed", "7") as own, watching(chromium, own.url) as watched:
         page = watched.open()
