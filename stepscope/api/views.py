@@ -55,8 +55,8 @@ def run_view(info: RunInfo) -> RunView:
     )
 
 
-def position(now: Snapshot, *, shows_events: bool = True) -> Position:
-    """How far the run has come, and how well the engine keeps up; how many events there are only if wished."""
+def position(now: Snapshot, *, truth_hidden: bool = False) -> Position:
+    """How far the run has come, and how well the engine keeps up; with hidden truth, not how many events there are."""
     tick = now.tick
     return Position(
         tick=tick.index,
@@ -66,7 +66,8 @@ def position(now: Snapshot, *, shows_events: bool = True) -> Position:
         next_step=tick.next_step,
         lag_seconds=now.lag_seconds,
         skipped_seconds=now.skipped_seconds,
-        last_event=now.last_event if shows_events else 0,
+        last_event=0 if truth_hidden else now.last_event,
+        truth_hidden=truth_hidden,
         failure=now.failure,
     )
 

@@ -1,6 +1,6 @@
 // The shell: which view is shown, and the last tick once a second. It never pretends: when nothing new arrives, it says since when.
 
-import { ask, call, Refused } from "./api.js";
+import { ask, call, exam, Refused } from "./api.js";
 import { History } from "./chart.js";
 import { h, put } from "./dom.js";
 import { live } from "./live.js";
@@ -38,6 +38,7 @@ async function poll() {
       run = state.run.run;
       lastTick = -1;
     }
+    exam.hides = state.position.truth_hidden;
     lastAnswer = Date.now();
     if (tick !== lastTick) lastMove = lastAnswer;
     lastTick = tick;

@@ -3,8 +3,9 @@
 
 import { breakIt } from "./break.js";
 import { cost } from "./cost.js";
+import { exam } from "./exam.js";
 import { find } from "./find.js";
 import { step } from "./step.js";
 import { trap } from "./trap.js";
 
-export const VIEWS = [trap, step, breakIt, cost, find];
+export const VIEWS = [trap, step, breakIt, cost, find, exam];

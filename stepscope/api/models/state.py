@@ -52,6 +52,8 @@ class Position(Shape):
     """Wall-clock time that was given up because the lab could not keep up, or the machine slept."""
     last_event: Count
     """`seq` of the newest entry of the event log: as long as it stays, no fault has changed. 0 during an exam."""
+    truth_hidden: bool
+    """Whether an exam keeps faults, events, remedies and diagnosis behind the token."""
     failure: str | None
     """Why the run stands still; null while it goes on."""
 

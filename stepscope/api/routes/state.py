@@ -31,12 +31,12 @@ def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT)
     """The last second and the last minute of the run, and each rank in the last second."""
     now = lab.now()
     tick = now.tick
-    shows_events = not lab.exam.hides
+    truth_hidden = lab.exam.hides
 
     def write() -> str:
         view = StateView(
             run=views.run_view(tick.info),
-            position=views.position(now, shows_events=shows_events),
+            position=views.position(now, truth_hidden=truth_hidden),
             last_tick=views.last_tick(now),
             last_minute=views.last_minute(now),
             reference=lab.reference.of(now.spec, seed=tick.info.seed),
@@ -46,7 +46,7 @@ def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT)
         )
         return view.model_dump_json()
 
-    return _answer(lab, now, ("state", first_rank, limit, shows_events), write)
+    return _answer(lab, now, ("state", first_rank, limit, truth_hidden), write)
 
 
 @router.get(
