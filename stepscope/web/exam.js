@@ -1,6 +1,6 @@
 // An exam: who takes part joins, answers and takes hints; whoever has the token starts it, ends it and reveals it.
 
-import { call, exam as hiding, why } from "./api.js";
+import { ask, call, exam as hiding, token, why } from "./api.js";
 import { clock, field, h, keep, options, panel, put, words } from "./dom.js";
 
 const SECRET = "stepscope-exam";
@@ -31,6 +31,12 @@ async function press(button, line, work) {
     button.disabled = false;
     refresh();
   }
+}
+
+// Nothing of the facilitator's goes without the token: it is asked for before the lab could refuse.
+async function asFacilitator(work) {
+  if (!token.get() && !(await ask.token("Exams are started, ended and revealed with it."))) return "Nothing was done: it needs the token.";
+  return work();
 }
 
 const line = () => h("p", { role: "status", class: "answer" });
@@ -75,6 +81,8 @@ function answerPanel() {
 
 function boardPanel() {
   see.rows = h("tbody", {});
+  // `keep` remembers its rows in a property of that name, and a tbody has another one.
+  Object.defineProperty(see.rows, "rows", { value: new Map() });
   see.truth = h("p", { class: "sentence", id: "exam-truth", role: "status" });
   const heads = ["", "name", "answered after", "hints", "points", "right"];
   return panel("Scoreboard", see.truth, h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Scoreboard" },
@@ -91,7 +99,7 @@ function control() {
   const said = line();
   const start = h("button", { id: "exam-start" }, "Start the exam");
   const act = (text, what, body, done, id) => {
-    const button = h("button", { type: "button", class: "quiet", id, onclick: () => press(button, said, async () => { await call("POST", `/v1/exam/${what}`, body); return done; }) }, text);
+    const button = h("button", { type: "button", class: "quiet", id, onclick: () => press(button, said, () => asFacilitator(async () => { await call("POST", `/v1/exam/${what}`, body); return done; })) }, text);
     return button;
   };
   see.lists = async () => {
@@ -101,15 +109,15 @@ function control() {
     options(preset, presets.presets.map(({ preset: id, ranks }) => [id, `${id}, ${ranks} GPUs`]));
   };
   const begin = form(
-    () => press(start, said, async () => {
+    () => press(start, said, () => asFacilitator(async () => {
       const scenario = incident.value || null;
       const body = { duration_seconds: 60 * Number(minutes.value), hint_cost: Number(cost.value), causes: Number(causes.value), onset_within_seconds: Number(onset.value), preset: preset.value, scenario };
       await call("POST", "/v1/exam/start", body, { seconds: 30 });
       return "It runs. Faults, events, remedies and diagnosis need the token until you reveal it.";
-    }),
+    })),
     h("div", { class: "fields" }, field("Incident", incident), field("Job", preset, "For a drawn one; a scenario brings its own."), field("Minutes", minutes), field("Points that a hint costs", cost), field("Causes", causes), field("Sets in within seconds", onset)), start);
   see.answers = h("div", { id: "exam-answers" });
-  const show = h("button", { type: "button", class: "quiet", id: "exam-show", onclick: () => press(show, said, async () => { showAnswer(await call("GET", "/v1/exam/answer")); return ""; }) }, "Show me the answer and the points so far");
+  const show = h("button", { type: "button", class: "quiet", id: "exam-show", onclick: () => press(show, said, () => asFacilitator(async () => { showAnswer(await call("GET", "/v1/exam/answer")); return ""; })) }, "Show me the answer and the points so far");
   const steps = h("div", { class: "row" }, act("Five minutes more", "extend", { seconds: 300 }, "Five minutes more.", "exam-extend"), act("Stop now", "stop", undefined, "Over. Nothing is shown yet.", "exam-stop"), act("Reveal", "reveal", undefined, "Everybody sees it.", "exam-reveal"), act("Forget this exam", "forget", undefined, "Forgotten.", "exam-forget"));
   see.facilitator = h("details", { class: "panel", id: "exam-facilitator", ontoggle: () => see.facilitator.open && see.lists().catch((error) => put(said, why(error))) },
     h("summary", {}, "For the facilitator (needs the token)"), begin, steps, show, see.answers, said,

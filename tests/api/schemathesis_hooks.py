@@ -48,7 +48,7 @@ def map_case(_: schemathesis.HookContext, case: Case) -> Case:
         case.headers["Idempotency-Key"] = hashlib.sha256(repr((given, case.body)).encode()).hexdigest()
     if (own := _own_scenario(case.body)).get("preset") in LARGE:
         own["preset"] = "workshop-4gpu"
-    if case.path == "/v1/exam/start" and isinstance(case.body, dict) and case.body.get("preset") in PRESETS:
+    if case.path == "/v1/exam/start" and isinstance(case.body, dict) and case.body.get("preset") in tuple(PRESETS):
         case.body["preset"] = "workshop-4gpu"
     return case
 

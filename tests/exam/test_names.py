@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from stepscope.exam.names import MAX_NAME, checked_name, same_name_key
 
-
 READABLE = st.characters(categories=("L", "M", "N", "P", "S", "Zs"))
 
 
