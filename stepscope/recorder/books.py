@@ -21,7 +21,8 @@ class Books:
     """Hold `lock` to call anything. Moments are seconds of one clock that never goes back."""
 
     def __init__(self, now: float, *, flops_per_token: float) -> None:
-        self.lock = threading.Lock()
+        # Its own thread may take it again: a signal handler that writes a checkpoint runs in the middle of things.
+        self.lock = threading.RLock()
         self.started = now
         self.seconds = [0.0] * len(RECORDED)
         self.phase = STALL

@@ -20,7 +20,7 @@ class Busy:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self.lock = threading.Lock()
+        self.lock = threading.RLock()
         self._seen = False
         self._bytes = self._seconds = 0.0
         self._running = 0

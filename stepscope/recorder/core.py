@@ -64,7 +64,7 @@ class Core:
         self._looks = _LOOKS
         self._reports = Reports(settings, session=secrets.token_hex(8), started_unix=ways.unix())
         self._post = Post(paths, self.trouble)
-        self._closing = threading.Lock()
+        self._closing = threading.RLock()
         _living.add(self)
         self._postman = Postman(self.beat, interval=ways.interval, trouble=self.trouble)
 
@@ -103,20 +103,29 @@ class Core:
                 self.learned.log(self.marks.steps, values)
 
     def close(self) -> None:
-        """The last report, and silence."""
+        """The last report, and silence. Never raises: a training that has ended well must not fail here."""
         with self._closing:
             if self.marks.closed:
                 return
-            self.marks.batches_over()
-            self.marks.closed = True
+            try:
+                self.marks.batches_over()
+            finally:
+                self.marks.closed = True
         self._postman.stop()
+        try:
+            self._say_farewell()
+        except Exception as error:
+            self.trouble.note("the last report", error)
+        finally:
+            self._post.close()
+        _living.discard(self)
+
+    def _say_farewell(self) -> None:
         deadline = self._ways.clock() + _CLOSING_SECONDS
         while not self._settle() and self._ways.clock() < deadline:
             self._ways.sleep(0.01)
         if self._post.connected():
             self._post.send(self._report(final=True), patient=True)
-        self._post.close()
-        _living.discard(self)
 
     def _settle(self) -> bool:
         settled = self.marks.timeline.settle(now=self._ways.clock())
@@ -140,9 +149,9 @@ class Core:
     def forked(self) -> None:
         """In a child of fork(): the recorder is the parent's. Locks may be held by threads that are not here."""
         self.marks.closed = True
-        self.books.lock = threading.Lock()
-        self.busy.lock = threading.Lock()
-        self._closing = threading.Lock()
+        self.books.lock = threading.RLock()
+        self.busy.lock = threading.RLock()
+        self._closing = threading.RLock()
         self._post.close()
 
 

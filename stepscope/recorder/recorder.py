@@ -190,9 +190,14 @@ class StepRecorder:
         return lightning_callback(self._core)
 
     def queue(self, batches: float, capacity: float) -> None:
-        """Batches ready in the loader's queue and how many it holds, where `watch` cannot see it."""
-        if batches >= 0 and capacity >= 0:
+        """Batches ready in the loader's queue and how many it holds, where `watch` cannot see it.
+
+        An infinite capacity, or what is no number from 0, is not reported.
+        """
+        try:
             self._core.queue = (float(batches), float(capacity))
+        except Exception as error:
+            self._core.trouble.note("queue(…)", error)
 
     def close(self) -> None:
         """Send the last report and stop. Happens by itself at exit; harmless twice."""

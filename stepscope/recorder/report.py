@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Mapping
 
-from exporter.sources.job.wire import MAX_BYTES, VERSION
+from exporter.sources.job.wire import MAX_BYTES, MOST_BATCHES, MOST_BYTES, MOST_COUNT, MOST_FLOPS, VERSION
 from stepscope.recorder.books import RECORDED, Books
 from stepscope.recorder.learned import Learned
 from stepscope.recorder.settings import Settings
@@ -62,7 +62,7 @@ class Reports:
         if books.last_step is not None:
             self._date(report, unix - (now - books.last_step), unix)
         self._seq += 1
-        return _encoded(report)
+        return _encoded({name: value for name, value in report.items() if _can_be_said(name, value)})
 
     def _date(self, report: dict[str, object], ended: float, unix: float) -> None:
         """When the last step ended. A calendar that was set back far starts anew, after a report without."""
@@ -72,6 +72,22 @@ class Reports:
             return
         self._last_step_time = ended if before is None else max(before, ended)
         report["last_step_time"] = self._last_step_time
+
+
+_MOST: Mapping[str, float] = {
+    "tokens": MOST_COUNT,
+    "samples": MOST_COUNT,
+    "model_flops": MOST_FLOPS,
+    "collective_bytes": MOST_BYTES,
+    "queue_batches": MOST_BATCHES,
+    "capacity_batches": MOST_BATCHES,
+}
+"""What the script has a say in, and how much of it there can be."""
+
+
+def _can_be_said(name: str, value: object) -> bool:
+    """Whether a reader takes it. A number out of its range would cost the whole report, left out only itself."""
+    return not isinstance(value, (int, float)) or name not in _MOST or 0 <= value <= _MOST[name]
 
 
 def number(value: float) -> float | str:

@@ -11,7 +11,16 @@ from typing import Any
 
 from exporter.sources.job.fields import Fields, Refused
 from exporter.sources.job.report import JOB_PHASES, GpuClaim, Report
-from exporter.sources.job.wire import MAX_BYTES, VERSION
+from exporter.sources.job.wire import (
+    MAX_BYTES,
+    MOST_BATCHES,
+    MOST_BYTES,
+    MOST_COUNT,
+    MOST_FLOPS,
+    MOST_PEAK,
+    MOST_RANKS,
+    VERSION,
+)
 from simulator.names import STEP_SECONDS_BUCKETS
 
 CHECK_REASONS = ("too_long", "encoding", "json", "version", "missing", "type", "range", "text", "phase", "time")
@@ -20,30 +29,23 @@ CHECK_REASONS = ("too_long", "encoding", "json", "version", "missing", "type", "
 SKEW_SECONDS = 60.0
 """Sender and receiver read one clock: a report that is further from now was not made now."""
 
-_RANKS = 1 << 20
 _SECONDS = 1e10
 """Three centuries: also the last Unix time that is believed."""
-_COUNT = (1 << 63) - 1
-_BYTES = 1e24
-_FLOPS = 1e32
-"""A hundred thousand times the greatest training run that is known."""
-_PEAK = 1e18
-_BATCHES = 1e9
 
 
 def check(datagram: bytes, *, now: float) -> Report:
     """The report in a datagram that arrived at `now` (Unix seconds). Refused with the reason when it is not one."""
     fields = Fields(_decoded(datagram))
-    if fields.needed("v", most=_COUNT) != VERSION:
+    if fields.needed("v", most=MOST_COUNT) != VERSION:
         raise Refused("version", f"v is not {VERSION}")
     made = fields.needed_real("time", most=_SECONDS)
     started = fields.needed_real("started", most=_SECONDS)
     last_step = fields.real("last_step_time", most=_SECONDS)
     if abs(made - now) > SKEW_SECONDS or (last_step is not None and last_step > now + SKEW_SECONDS):
         raise Refused("time", f"the report is of {made:.0f}, its last step of {last_step or 0.0:.0f}: not of now")
-    world_size = fields.needed("world_size", least=1, most=_RANKS)
+    world_size = fields.needed("world_size", least=1, most=MOST_RANKS)
     step_seconds_sum, step_seconds_counts = _histogram(fields.value("step_seconds"))
-    fields.whole("local_rank", most=_RANKS)
+    fields.whole("local_rank", most=MOST_RANKS)
     return Report(
         run=fields.text("run", required=True),
         rank=fields.needed("rank", most=world_size - 1),
@@ -51,27 +53,27 @@ def check(datagram: bytes, *, now: float) -> Report:
         session=fields.text("session", required=True),
         started=started,
         time=made,
-        seq=fields.needed("seq", most=_COUNT),
+        seq=fields.needed("seq", most=MOST_COUNT),
         final=fields.flag("final"),
         model=fields.text("model"),
         precision=fields.text("precision"),
         strategy=fields.text("strategy"),
         flops_convention=fields.text("flops_convention"),
         gpu=_gpu(fields.value("gpu")),
-        peak_flops_per_second=fields.real("peak_flops_per_second", most=_PEAK) or None,
+        peak_flops_per_second=fields.real("peak_flops_per_second", most=MOST_PEAK) or None,
         phases=_phases(fields.value("phases")),
         collective_seconds=fields.real("collective_seconds", most=_SECONDS),
-        collective_bytes=fields.real("collective_bytes", most=_BYTES),
-        queue_batches=fields.real("queue_batches", most=_BATCHES),
-        capacity_batches=fields.real("capacity_batches", most=_BATCHES),
-        steps=fields.whole("steps", most=_COUNT),
-        tokens=fields.whole("tokens", most=_COUNT),
-        samples=fields.whole("samples", most=_COUNT),
-        model_flops=fields.real("model_flops", most=_FLOPS),
-        nonfinite_steps=fields.whole("nonfinite_steps", most=_COUNT),
-        skipped_steps=fields.whole("skipped_steps", most=_COUNT),
-        checkpoints=fields.whole("checkpoints", most=_COUNT),
-        grad_norm_spikes=fields.whole("grad_norm_spikes", most=_COUNT),
+        collective_bytes=fields.real("collective_bytes", most=MOST_BYTES),
+        queue_batches=fields.real("queue_batches", most=MOST_BATCHES),
+        capacity_batches=fields.real("capacity_batches", most=MOST_BATCHES),
+        steps=fields.whole("steps", most=MOST_COUNT),
+        tokens=fields.whole("tokens", most=MOST_COUNT),
+        samples=fields.whole("samples", most=MOST_COUNT),
+        model_flops=fields.real("model_flops", most=MOST_FLOPS),
+        nonfinite_steps=fields.whole("nonfinite_steps", most=MOST_COUNT),
+        skipped_steps=fields.whole("skipped_steps", most=MOST_COUNT),
+        checkpoints=fields.whole("checkpoints", most=MOST_COUNT),
+        grad_norm_spikes=fields.whole("grad_norm_spikes", most=MOST_COUNT),
         step_seconds_sum=step_seconds_sum,
         step_seconds_counts=step_seconds_counts,
         loss=fields.any_real("loss"),
@@ -115,7 +117,7 @@ def _gpu(value: object) -> GpuClaim:
     return GpuClaim(
         uuid=fields.text("uuid"),
         visible_devices=None if visible is None else fields.text("visible_devices", most=4096),
-        device_index=fields.whole("device_index", most=_RANKS),
+        device_index=fields.whole("device_index", most=MOST_RANKS),
         name=fields.text("name"),
     )
 
@@ -141,7 +143,7 @@ def _histogram(value: object) -> tuple[float | None, tuple[int, ...]]:
     if len(counts) != len(STEP_SECONDS_BUCKETS) + 1:
         raise Refused("range", f"step_seconds.counts has {len(counts)} numbers")
     numbered = Fields(dict(zip(map(str, range(len(counts))), counts, strict=True)), "step_seconds.counts")
-    whole = tuple(numbered.needed(name, most=_COUNT) for name in numbered.names())
-    if sum(whole) > _COUNT:
+    whole = tuple(numbered.needed(name, most=MOST_COUNT) for name in numbered.names())
+    if sum(whole) > MOST_COUNT:
         raise Refused("range", "step_seconds.counts add up to more than can be counted")
     return total, whole

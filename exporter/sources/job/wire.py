@@ -3,7 +3,8 @@
 Standard library only: a training process imports this. A report stands for itself, so a lost one loses nothing. Within
 a session no total ever falls, `phases` included; a report in which one does is refused. Keys that a reader does not
 know are ignored, `null` is a missing value, phases that it does not know are refused. Another user's flood can keep the
-socket full: a sender that waits for room (SO_SNDTIMEO, on a blocking socket) gets its turn all the same.
+socket full: a sender that waits for room (SO_SNDTIMEO, on a blocking socket) gets its turn all the same. One number out
+of its range, from 0 to the MOST below, costs the whole report: what cannot be said is left out.
 
 | key | value |
 |---|---|
@@ -35,6 +36,14 @@ from collections.abc import Mapping
 VERSION = 1
 MAX_BYTES = 16_384
 """A longer datagram is refused unread; a recorder never makes one."""
+MOST_RANKS = 1 << 20
+MOST_COUNT = (1 << 63) - 1
+MOST_FLOPS = 1e32
+"""A hundred thousand times the greatest training run that is known."""
+MOST_BYTES = 1e24
+MOST_BATCHES = 1e9
+MOST_PEAK = 1e18
+"""In FLOP/s, of one device."""
 SOCKET_VARIABLE = "STEPSCOPE_SOCKET"
 _SOCKETS = ("/run/stepscope/recorder.sock", "/tmp/stepscope-recorder.sock")
 
