@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import socket
 from types import FrameType
 from typing import Literal, NoReturn
@@ -75,7 +76,9 @@ def listen(host: str, port: int) -> socket.socket:
         raise SettingsError(f"host: {host!r} is not an address of this machine ({error.strerror})") from error
     except OSError as error:
         where = f"{host}:{port}"
-        raise SettingsError(f"port: {where} cannot be had ({error.strerror}); choose another with --port") from error
+        # Not error.strerror: create_server() adds the address to it, which is said already.
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise SettingsError(f"port: {where} cannot be had ({reason}); choose another with --port") from error
 
 
 def base_url(host: str, listener: socket.socket) -> str:

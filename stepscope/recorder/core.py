@@ -25,6 +25,8 @@ from stepscope.recorder.trouble import Trouble
 
 _LOOKS = 3
 """Steps at whose beginning is looked for a GPU: a script that uses one has touched it by then."""
+_UNHEARD_BEATS = 10
+"""Reports in a row that nobody could be given before somebody is told: an exporter that starts anew takes less."""
 _CLOSING_SECONDS = 0.5
 """For a device to reach its last marks when the recorder is closed."""
 
@@ -63,7 +65,9 @@ class Core:
         self._device = device
         self._looks = _LOOKS
         self._reports = Reports(settings, session=secrets.token_hex(8), started_unix=ways.unix())
+        self._paths = tuple(paths)
         self._post = Post(paths, self.trouble)
+        self._unheard = 0
         self._closing = threading.RLock()
         _living.add(self)
         self._postman = Postman(self.beat, interval=ways.interval, trouble=self.trouble)
@@ -94,7 +98,16 @@ class Core:
         """Learn what has become known, and report it if somebody listens."""
         self._settle()
         if self._post.connected():
+            self._unheard = 0
             self._post.send(self._report(final=False))
+            return
+        self._unheard += 1
+        if self._unheard >= _UNHEARD_BEATS and self.settings.local_rank == 0:
+            places = " or ".join(self._paths)
+            self.trouble.say(
+                "listener",
+                f"nobody listens at {places}: nothing is reported until `stepscope export` runs on this node",
+            )
 
     def log(self, values: dict[str, object]) -> None:
         """Values of the step that is open, or of the last one."""

@@ -43,7 +43,8 @@ class StepRecorder:
 
     The phases of a rank add up to its wall clock from here on. What no phase claims is `stall`: between steps, where
     the job does not train, and inside a step, where it does something that nobody named. A thread of its own reports
-    the totals once a second through a local socket; without a listener nothing is sent, a lost report loses nothing.
+    the totals once a second through a local socket. Without a listener nothing is sent, which the log says once on each
+    node; a lost report loses nothing.
     Under CUDA, phases are timed by events that are read back later: nothing here waits for the device.
 
     A mistake in the script (an unknown phase, one opened inside another) is a ValueError the first time that it runs.

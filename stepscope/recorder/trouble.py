@@ -15,6 +15,10 @@ class Trouble:
 
     def note(self, what: str, error: object) -> None:
         """`what` names the part that does not work; training goes on without it."""
+        self.say(what, f"{what}: {error}; training goes on, and this part of its telemetry may be missing")
+
+    def say(self, what: str, message: str) -> None:
+        """The message, unless there has been one about `what`."""
         if what not in self._said:
             self._said.add(what)
-            _log.warning("%s: %s; training goes on, and this part of its telemetry may be missing", what, error)
+            _log.warning("%s", message)

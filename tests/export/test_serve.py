@@ -145,7 +145,7 @@ def test_a_taken_port_is_one_line(tmp_path: Path) -> None:
         port = str(taken.getsockname()[1])
         done = words("export", "--port", port, env=environment(tmp_path))
     assert done.returncode == 1
-    assert f"port: 127.0.0.1:{port} cannot be had" in done.stderr
+    assert f"port: 127.0.0.1:{port} cannot be had (Address already in use); choose another with --port" in done.stderr
     assert "Traceback" not in done.stderr
 
 

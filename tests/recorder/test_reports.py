@@ -46,7 +46,37 @@ def test_nothing_is_made_or_sent_without_a_listener(tmp_path: Path, caplog: pyte
         (report,) = back.reports()
         back.close()
     assert report["seq"] == 0, "reports that nobody would get are not made"
-    assert not caplog.records, "that nobody listens is no trouble"
+    assert not caplog.records, "that nobody listens for a moment is no trouble"
+
+
+@pytest.mark.parametrize(("local_rank", "lines"), [(0, 1), (1, 0)])
+def test_that_nobody_listens_for_long_is_said_once_on_a_node(
+    local_rank: int, lines: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recording(tmp_path, rank=local_rank, world_size=2, local_rank=local_rank) as bench:
+        bench.listener.close()
+        os.unlink(bench.listener.path)
+        for _ in range(50):
+            bench.rec._core.beat()
+    said = f"nobody listens at {bench.listener.path}: nothing is reported until `stepscope export` runs on this node"
+    assert [record.message for record in caplog.records] == [said] * lines
+
+
+def test_an_exporter_that_starts_anew_now_and_then_is_not_reported(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with recording(tmp_path) as bench:
+        listener = bench.listener
+        for _ in range(5):
+            listener.close()
+            os.unlink(listener.path)
+            for _ in range(5):
+                bench.rec._core.beat()
+            listener = Listener(tmp_path / "recorder.sock")
+            bench.rec._core.beat()
+            assert listener.reports()
+        listener.close()
+    assert not caplog.records
 
 
 @pytest.mark.parametrize("leaves_its_socket", [True, False])
