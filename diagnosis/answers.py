@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from diagnosis.series import (
+    COMPARED_FAMILIES,
     GPU_FAMILIES,
     LINK_FAMILIES,
     NODE_FAMILIES,
@@ -54,11 +55,12 @@ def up_query(run: str) -> str:
     return f"up and on (instance, job) last_over_time(training_rank_info{{run={quoted(run)}}}[15m])"
 
 
-def queries(run: str) -> tuple[str, ...]:
-    """Everything about ranks, nodes and boards of a run."""
+def queries(run: str, *, earlier: bool = False) -> tuple[str, ...]:
+    """Everything about ranks, nodes and boards of a run; of an `earlier` stretch what a later one is compared with."""
     of_run = f"run={quoted(run)}"
     ranks = "|".join(("training_phase_seconds_total", *RANK_FAMILIES, *NODE_FAMILIES, *LINK_FAMILIES))
-    boards = "|".join(name for family in GPU_FAMILIES for name in (family, *BY_NAME[family].aliases))
+    families = COMPARED_FAMILIES if earlier else GPU_FAMILIES
+    boards = "|".join(name for family in families for name in (family, *BY_NAME[family].aliases))
     mine = f"on (UUID) training_rank_info{{{of_run}}}"
     return (
         f'{{__name__=~"{ranks}",{of_run}}}',
@@ -106,12 +108,16 @@ class Answers:
             labels, values = result.get("metric"), result.get("values")
             if not isinstance(labels, dict) or not isinstance(values, list):
                 raise ValueError("no matrix: a result lacks its labels or its values")
+            places, numbers = [], []
             try:
-                points = [(place_of(time), float(value)) for time, value in values]
+                for time, value in values:
+                    place = place_of(time)
+                    if place >= 0:
+                        places.append(place)
+                        numbers.append(float(value))
             except (TypeError, ValueError):
                 raise ValueError("no matrix: a value is no pair of a time and a number") from None
-            there = [(place, value) for place, value in points if place >= 0]
-            yield labels, ([place for place, _ in there], [value for _, value in there])
+            yield labels, (places, numbers)
 
     def _places(self) -> Callable[[float], int]:
         """The nearest place on the grid for a time, -1 for one beside it."""

@@ -37,6 +37,16 @@ GPU_FAMILIES = (
 )
 """Readings of the boards that a verdict looks at; each is (N, R)."""
 
+COMPARED_FAMILIES = (
+    "DCGM_FI_DEV_SM_CLOCK",
+    "DCGM_FI_DEV_GPU_TEMP",
+    "DCGM_FI_DEV_POWER_USAGE",
+    "DCGM_FI_DEV_XID_ERRORS",
+    "DCGM_FI_DEV_UNCORRECTABLE_REMAPPED_ROWS",
+    "DCGM_FI_DEV_CORRECTABLE_REMAPPED_ROWS",
+)
+"""Those of them whose earlier values matter."""
+
 RANK_FAMILIES = (
     "training_collective_seconds_total",
     "training_collective_bytes_total",

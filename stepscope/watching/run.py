@@ -44,15 +44,15 @@ def series(prometheus: Prometheus, asked: Asked) -> Series:
     known_since = max(start, end - max(300.0, asked.window_seconds))
     found.add_members(prometheus.matrix(members, start=known_since, end=end, step=step))
     found.add(prometheus.matrix(answers.run_query(asked.run), start=start, end=end, step=step))
-    stretches = [(end - asked.window_seconds, end)]
     better = better_times(found.series(), window_seconds=asked.window_seconds)
-    if better is not None:
-        stretches.append(better)
     long = limit.LONG_WINDOWS * asked.window_seconds
     found.add(prometheus.matrix(answers.up_query(asked.run), start=max(start, end - long), end=end, step=step))
     for query in answers.queries(asked.run):
-        for begin, until in stretches:
-            found.add(prometheus.matrix(query, start=max(start, begin), end=until, step=step))
+        found.add(prometheus.matrix(query, start=max(start, end - asked.window_seconds), end=end, step=step))
+    if better is not None:
+        # Only how much it differs from now is of interest: its two ends are enough.
+        for query in answers.queries(asked.run, earlier=True):
+            found.add(prometheus.matrix(query, start=better[0], end=better[1], step=better[1] - better[0]))
     return found.series()
 
 

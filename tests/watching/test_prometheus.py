@@ -36,7 +36,11 @@ class Stored:
         self.asked.append(asked)
         rows = self.members if asked["query"].startswith("training_rank_info") else self._matching(asked["query"])
         first, last = float(asked["start"]) - 1e-6, float(asked["end"]) + 1e-6
-        cut = [{**row, "values": [pair for pair in row["values"] if first <= pair[0] <= last]} for row in rows]
+        step = float(asked["step"])
+        cut = [
+            {**row, "values": [(t, v) for t, v in row["values"] if first <= t <= last and (t - first) % step < 1e-3]}
+            for row in rows
+        ]
         return answer([row for row in cut if row["values"]])
 
     def _matching(self, query: str) -> list[dict[str, Any]]:
