@@ -25,6 +25,10 @@ class Slowness:
     """Length of a step in which the whole job stalls, in steps, 1 to 1,000."""
     stall_rate: float = 0.0
     """Share of steps that stall, 0 to 1."""
+    communication: float = 0.0
+    """Time of a step's collectives over the compute of a healthy rank, 0 to 1; the same at every size above one GPU."""
+    overlap: float = 0.0
+    """Share of it that hides beside compute, 0 to 1. It always fits, as there is never more of it than compute."""
 
     def __post_init__(self) -> None:
         for key, low, high in (
@@ -32,6 +36,8 @@ class Slowness:
             ("jitter", 0.0, 1.0),
             ("stall_factor", 1.0, 1_000.0),
             ("stall_rate", 0.0, 1.0),
+            ("communication", 0.0, 1.0),
+            ("overlap", 0.0, 1.0),
         ):
             value = getattr(self, key)
             if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
@@ -48,6 +54,10 @@ class Slowness:
     def without_jitter(self) -> float:
         """The slowest rank's step when every step is like the other."""
         return self.slowdown if self.slow_ranks else 1.0
+
+    def exposed(self, gpus: int) -> float:
+        """Communication in the open of a job of so many GPUs, over the compute of a healthy rank."""
+        return self.communication * (1.0 - self.overlap) if gpus > 1 else 0.0
 
     def check(self, gpus: int) -> None:
         """ValueError unless this fits a job of `gpus` GPUs, 1 to a million."""

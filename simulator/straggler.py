@@ -1,7 +1,7 @@
 """What slow ranks, jitter and rare stalls cost a synchronous job of N GPUs.
 
 A step lasts as long as its slowest rank, so its mean is an expected maximum. Here it is integrated exactly, and drawn
-step by step as a check. Times are in units of the mean step of one healthy rank without stalls.
+step by step as a check. Times are in units of the mean step of one healthy rank alone, without stalls.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Efficiency:
     efficiency: float
     """1 ÷ step_factor."""
     step_factor: float
-    """Mean step over the mean step of one healthy rank without stalls."""
+    """Mean step over the mean step of one healthy rank alone, without stalls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +63,13 @@ def efficiency(
     distribution: str = "normal",
     stall_factor: float = 1.0,
     stall_rate: float = 0.0,
+    communication: float = 0.0,
+    overlap: float = 0.0,
 ) -> Efficiency:
     """What a step of `gpus` synchronous ranks costs, exactly. Keys and ValueErrors are those of `Slowness`."""
-    return _exact(gpus, Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate))
+    return _exact(
+        gpus, Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate, communication, overlap)
+    )
 
 
 def monte_carlo(
@@ -77,10 +81,16 @@ def monte_carlo(
     distribution: str = "normal",
     stall_factor: float = 1.0,
     stall_rate: float = 0.0,
+    communication: float = 0.0,
+    overlap: float = 0.0,
     seed: int = DEFAULT_SEED,
 ) -> MonteCarlo:
     """The same by drawing every rank of 64 (a million GPUs) to 100,000 steps; the seed fixes the answer."""
-    return _drawn(gpus, Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate), seed)
+    return _drawn(
+        gpus,
+        Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate, communication, overlap),
+        seed,
+    )
 
 
 def table(
@@ -92,12 +102,14 @@ def table(
     distribution: str = "normal",
     stall_factor: float = 1.0,
     stall_rate: float = 0.0,
+    communication: float = 0.0,
+    overlap: float = 0.0,
     seed: int = DEFAULT_SEED,
 ) -> list[dict[str, Any]]:
     """Both answers for each GPU count, in the order given: what `stepscope straggler --json` prints."""
     if not 1 <= len(gpus) <= MOST_COUNTS:
         raise ValueError(f"gpus: {len(gpus)} counts are not 1 to {MOST_COUNTS}")
-    slowness = Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate)
+    slowness = Slowness(slowdown, slow_ranks, jitter, distribution, stall_factor, stall_rate, communication, overlap)
     for count in gpus:
         slowness.check(count)
     rows = []
@@ -117,7 +129,7 @@ def table(
 def _exact(gpus: int, slowness: Slowness) -> Efficiency:
     slowness.check(gpus)
     slowest = slowness.without_jitter if slowness.jitter < _NO_JITTER else _expected_slowest(gpus, slowness)
-    factor = slowest * slowness.stalled
+    factor = (slowest + slowness.exposed(gpus)) * slowness.stalled
     return Efficiency(gpus, 1.0 / factor, factor)
 
 
@@ -149,6 +161,7 @@ def _drawn(gpus: int, slowness: Slowness, seed: int) -> MonteCarlo:
         steps = _drawn_steps(gpus, slowness, generator(seed, "straggler", gpus))
         slowest, error = float(steps.mean()), float(steps.std(ddof=1)) / math.sqrt(len(steps))
     stalled, stalled_error = _drawn_stalls(slowness, generator(seed, "straggler stalls"))
+    slowest += slowness.exposed(gpus)
     # Stalls hit the whole job, whatever its ranks do, so the two means multiply.
     return MonteCarlo(slowest * stalled, math.hypot(error * stalled, slowest * stalled_error))
 

@@ -32,6 +32,8 @@ class Question:
     stall_factor: float
     stall_rate: float
     seed: int
+    communication: float = 0.0
+    overlap: float = 0.0
 
 
 class Calculator:
@@ -64,5 +66,7 @@ def _table(question: Question) -> Rows:
         distribution=question.distribution,
         stall_factor=question.stall_factor,
         stall_rate=question.stall_rate,
+        communication=question.communication,
+        overlap=question.overlap,
         seed=question.seed,
     )

@@ -26,7 +26,8 @@ examples:
   stepscope straggler --gpus 8,64,1024 --slowdown 1.1
   stepscope straggler --gpus 8,1024,131072 --jitter 0.01
   stepscope straggler --slowdown 1.5 --ranks 8 --jitter 0.005 --distribution lognormal
-  stepscope straggler --stall-factor 2.5 --stall-rate 0.005"""
+  stepscope straggler --stall-factor 2.5 --stall-rate 0.005
+  stepscope straggler --slowdown 1.1 --communication 0.4 --overlap 0.8"""
 
 
 def add(commands: Commands) -> None:
@@ -57,6 +58,9 @@ def _add_causes(parser: Parser) -> None:
     stalls = parser.add_argument_group("stalls of the whole job")
     stalls.add_argument("--stall-factor", type=number, default=1.0, metavar="F", help="length of such a step, in steps")
     stalls.add_argument("--stall-rate", type=number, default=0.0, metavar="P", help="share of steps, 0 to 1")
+    talk = parser.add_argument_group("communication of every step")
+    talk.add_argument("--communication", type=number, default=0.0, metavar="C", help="over compute, 0 to 1")
+    talk.add_argument("--overlap", type=number, default=0.0, metavar="O", help="share beside compute, 0 to 1")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -71,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         "distribution": args.distribution,
         "stall_factor": args.stall_factor,
         "stall_rate": args.stall_rate,
+        "communication": args.communication,
+        "overlap": args.overlap,
     }
     try:
         rows = straggler.table(args.gpus, seed=args.seed, **causes)

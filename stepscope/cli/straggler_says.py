@@ -12,12 +12,13 @@ _SAME = 5e-4
 
 _NOTHING = 1e-9
 
-_JITTER, _STALLS = ("jitter", "distribution"), ("stall_factor", "stall_rate")
+_JITTER, _STALLS, _TALK = ("jitter", "distribution"), ("stall_factor", "stall_rate"), ("communication", "overlap")
 
 
 def sentence(gpus: Sequence[int], causes: Mapping[str, Any]) -> str:
     """The sentence; `causes` are the arguments of `simulator.straggler.efficiency`, valid for all of `gpus`."""
-    parts = [part for part in (_slow(gpus, causes), _jitter(gpus, causes), _stalls(gpus, causes)) if part]
+    told = (tell(gpus, causes) for tell in (_slow, _jitter, _stalls, _talk))
+    parts = [part for part in told if part]
     if not parts:
         return "Nothing slows these jobs, so none of them loses anything; try --slowdown 1.1 or --jitter 0.01."
     text = "; ".join(parts)
@@ -45,6 +46,11 @@ def _jitter(gpus: Sequence[int], causes: Mapping[str, Any]) -> str:
 def _stalls(gpus: Sequence[int], causes: Mapping[str, Any]) -> str:
     costs = _costs(gpus, {"slow_ranks": 0, **{key: causes[key] for key in _STALLS}})
     return "" if costs is None else f"stalls of the whole job cost {costs[0]}"
+
+
+def _talk(gpus: Sequence[int], causes: Mapping[str, Any]) -> str:
+    costs = _costs(gpus, {"slow_ranks": 0, **{key: causes[key] for key in _TALK}})
+    return "" if costs is None else f"communication that hides behind nothing costs {costs[0]}"
 
 
 def _costs(gpus: Sequence[int], causes: Mapping[str, Any]) -> tuple[str, bool] | None:

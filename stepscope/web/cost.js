@@ -12,6 +12,8 @@ const SLIDERS = [
   { key: "jitter", label: "Jitter of every rank", least: 0, most: 0.1, step: 0.001, value: 0, write: (v) => percent(v, 1) },
   { key: "stall_factor", label: "A stalled step lasts", least: 1, most: 10, step: 0.1, value: 1, write: (v) => `${v.toFixed(1)} steps` },
   { key: "stall_rate", label: "Share of steps that stall", least: 0, most: 0.05, step: 0.001, value: 0, write: (v) => percent(v, 1) },
+  { key: "communication", label: "Communication, over compute", least: 0, most: 1, step: 0.01, value: 0, write: (v) => percent(v) },
+  { key: "overlap", label: "Share of it that overlaps", least: 0, most: 1, step: 0.01, value: 0.8, write: (v) => percent(v) },
 ];
 const see = {};
 let timer = 0;
@@ -81,9 +83,9 @@ function show() {
     return h("tr", { "data-gpus": String(row.gpus) }, h("th", { scope: "row" }, row.gpus.toLocaleString()), cells.map((cell) => h("td", {}, cell)));
   }));
   const large = see.rows.find(({ gpus }) => gpus === 1024) ?? see.rows.at(-1);
-  see.says.textContent = `${large.gpus.toLocaleString()} GPUs do ${percent(large.efficiency, 1)} of the work that they could: ${whole(lost(large))} GPU-hours a day go into waiting${price ? `, ${whole(price * lost(large))} a day` : ""}.`;
-  const { slowdown, ranks, jitter, stall_factor: factor, stall_rate: rate, distribution } = see.wanted;
-  see.command.textContent = `stepscope straggler --gpus ${see.rows.map(({ gpus }) => gpus).join(",")} --slowdown ${slowdown} --ranks ${ranks} --jitter ${jitter} --distribution ${distribution} --stall-factor ${factor} --stall-rate ${rate}`;
+  see.says.textContent = `${large.gpus.toLocaleString()} GPUs do ${percent(large.efficiency, 1)} of the work that they could: ${whole(lost(large))} GPU-hours a day buy nothing${price ? `, and neither do the ${whole(price * lost(large))} that they cost` : ""}.`;
+  const { slowdown, ranks, jitter, stall_factor: factor, stall_rate: rate, communication, overlap, distribution } = see.wanted;
+  see.command.textContent = `stepscope straggler --gpus ${see.rows.map(({ gpus }) => gpus).join(",")} --slowdown ${slowdown} --ranks ${ranks} --jitter ${jitter} --distribution ${distribution} --stall-factor ${factor} --stall-rate ${rate} --communication ${communication} --overlap ${overlap}`;
 }
 
 export const cost = {

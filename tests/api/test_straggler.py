@@ -21,6 +21,7 @@ from tests.api.conftest import Bench, pointers, problem
     [
         ("gpus=8,64", [8, 64], {}),
         ("gpus=8,64&slowdown=1.1", [8, 64], {"slowdown": 1.1}),
+        ("gpus=64&communication=0.4&overlap=0.5", [64], {"communication": 0.4, "overlap": 0.5}),
         ("gpus=64&slowdown=1.5&ranks=3&jitter=0.01", [64], {"slowdown": 1.5, "slow_ranks": 3, "jitter": 0.01}),
         ("gpus=32&jitter=1e-2&distribution=lognormal", [32], {"jitter": 0.01, "distribution": "lognormal"}),
         ("gpus=64&stall_factor=2.5&stall_rate=0.005", [64], {"stall_factor": 2.5, "stall_rate": 0.005}),
@@ -86,7 +87,8 @@ def test_a_bad_question_names_its_parameter(bench: Bench, query: str, at: str) -
 
 
 @pytest.mark.parametrize(
-    ("key", "low", "high"), [("slowdown", 1, 100), ("jitter", 0, 1), ("stall_factor", 1, 1_000), ("stall_rate", 0, 1)]
+    ("key", "low", "high"),
+    [("slowdown", 1, 100), ("jitter", 0, 1), ("stall_factor", 1, 1_000), ("stall_rate", 0, 1), ("overlap", 0, 1)],
 )
 def test_the_documented_ranges_are_those_of_the_calculator(bench: Bench, key: str, low: float, high: float) -> None:
     parameters = bench.get("/openapi.json")["paths"]["/v1/straggler"]["get"]["parameters"]

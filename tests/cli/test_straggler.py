@@ -58,6 +58,10 @@ def test_for_people(stepscope: Command) -> None:
             "One rank that takes 1.1 times as long in every step costs 9.1 % of the work at every size, since all ",
         ),
         (
+            ("--gpus", "8", "--communication", "0.5", "--overlap", "0.5"),
+            "Communication that hides behind nothing costs 20.0 % of the work at 8 GPUs.",
+        ),
+        (
             ("--gpus", "8", "--slowdown", "1.1", "--ranks", "3"),
             "3 ranks that take 1.1 times as long in every step cost 9.1 % of the work at 8 GPUs, since all others",
         ),

@@ -134,3 +134,25 @@ def test_a_table_of_no_or_too_many_counts_is_refused() -> None:
 def test_efficiency_falls_with_every_gpu_that_is_added() -> None:
     factors = [efficiency(gpus, jitter=0.005).step_factor for gpus in COUNTS]
     assert factors == sorted(factors)
+
+
+def test_communication_in_the_open_is_added_to_every_step_and_hidden_one_is_not() -> None:
+    keys = {"slowdown": 1.5, "stall_factor": 3.0, "stall_rate": 0.01}
+    for gpus in (2, 1_024):
+        assert efficiency(gpus, **keys, communication=0.4).step_factor == pytest.approx(1.9 * 1.02)
+        assert efficiency(gpus, **keys, communication=0.4, overlap=0.75).step_factor == pytest.approx(1.6 * 1.02)
+        assert efficiency(gpus, **keys, communication=0.4, overlap=1.0).step_factor == pytest.approx(1.5 * 1.02)
+    assert efficiency(1, communication=1.0).step_factor == 1.0, "one GPU has nobody to talk to"
+
+
+def test_drawn_steps_talk_as_the_exact_ones_do() -> None:
+    keys: dict[str, Any] = {"slowdown": 1.1, "jitter": 0.02, "communication": 0.3, "overlap": 0.5}
+    exact, drawn = efficiency(64, **keys), monte_carlo(64, **keys)
+    assert drawn.step_factor == pytest.approx(exact.step_factor, abs=4 * drawn.standard_error)
+
+
+def test_what_is_in_the_open_makes_a_slow_rank_cost_less_of_the_whole() -> None:
+    def cost(**keys: float) -> float:
+        return efficiency(64, slowdown=1.5, **keys).step_factor / efficiency(64, **keys).step_factor
+
+    assert cost() > cost(communication=0.5, overlap=0.5) > cost(communication=0.5)

@@ -187,11 +187,13 @@ def test_the_costs_are_those_of_the_command(watched: Watched) -> None:
         "jitter": "0.02",
         "stall_factor": "2.5",
         "stall_rate": "0.01",
+        "communication": "0.4",
+        "overlap": "0.75",
     }.items():
         page.locator(f"#cost-{key}").fill(value)
     watched.until(
         "the table follows",
-        "document.querySelector('#view-cost pre').textContent.includes('--stall-rate 0.01')",
+        "document.querySelector('#view-cost pre').textContent.includes('--overlap 0.75')",
         within=20,
     )
     watched.shot("cost-all")

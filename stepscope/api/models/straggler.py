@@ -24,5 +24,5 @@ class StragglerRow(Shape):
     efficiency: Annotated[float, Field(gt=0, le=1.0000001)]
     """Work done over that of as many healthy GPUs that wait for nobody; 1 / step_factor."""
     step_factor: NonNegative
-    """Mean step over the mean step of one healthy rank without stalls, exactly."""
+    """Mean step over the mean step of one healthy rank alone, without stalls, exactly."""
     monte_carlo: Drawn

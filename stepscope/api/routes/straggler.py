@@ -55,6 +55,12 @@ StallFactor = Annotated[
 StallRate = Annotated[
     float, Field(ge=0, le=1), AsNumber, Query(description="Share of steps in which the whole job stalls.")
 ]
+Communication = Annotated[
+    float, Field(ge=0, le=1), AsNumber, Query(description="Time of a step's collectives over a healthy rank's compute.")
+]
+Overlap = Annotated[
+    float, Field(ge=0, le=1), AsNumber, Query(description="Share of the communication that hides beside compute.")
+]
 Seed = Annotated[int, Field(ge=0, le=MAX_SEED), AsWhole, Query(description="Of the drawn steps.")]
 
 
@@ -68,6 +74,8 @@ async def get_straggler(
     distribution: Annotated[Literal["normal", "lognormal"], Query(description="Of the jitter.")] = "normal",
     stall_factor: StallFactor = 1.0,
     stall_rate: StallRate = 0.0,
+    communication: Communication = 0.0,
+    overlap: Overlap = 0.0,
     seed: Seed = DEFAULT_SEED,
 ) -> list[StragglerRow]:
     """Efficiency of a job of each size: exactly, and by drawing steps. It is about no particular run."""
@@ -80,6 +88,8 @@ async def get_straggler(
         stall_factor,
         stall_rate,
         seed,
+        communication,
+        overlap,
     )
     try:
         rows = await lab.calculator.answer(question)
