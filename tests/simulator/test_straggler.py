@@ -137,7 +137,7 @@ def test_efficiency_falls_with_every_gpu_that_is_added() -> None:
 
 
 def test_communication_in_the_open_is_added_to_every_step_and_hidden_one_is_not() -> None:
-    keys = {"slowdown": 1.5, "stall_factor": 3.0, "stall_rate": 0.01}
+    keys: dict[str, Any] = {"slowdown": 1.5, "stall_factor": 3.0, "stall_rate": 0.01}
     for gpus in (2, 1_024):
         assert efficiency(gpus, **keys, communication=0.4).step_factor == pytest.approx(1.9 * 1.02)
         assert efficiency(gpus, **keys, communication=0.4, overlap=0.75).step_factor == pytest.approx(1.6 * 1.02)
@@ -152,7 +152,7 @@ def test_drawn_steps_talk_as_the_exact_ones_do() -> None:
 
 
 def test_what_is_in_the_open_makes_a_slow_rank_cost_less_of_the_whole() -> None:
-    def cost(**keys: float) -> float:
+    def cost(**keys: Any) -> float:
         return efficiency(64, slowdown=1.5, **keys).step_factor / efficiency(64, **keys).step_factor
 
     assert cost() > cost(communication=0.5, overlap=0.5) > cost(communication=0.5)
