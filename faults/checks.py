@@ -7,11 +7,15 @@ integer is a number. Whatever comes in, nothing but a `Problem` comes out.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from faults.errors import FaultError, Problem, pointer_to
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+TEXT_PATTERN = r"^[^\x00-\x08\x0b-\x1f\x7f-\x9f]*$"
+"""What a string for people looks like, for JSON Schema: no control characters but tab and newline."""
 MAX_PROBLEMS = 20
 """Problems reported at most; the rest are only counted, so that a hostile body cannot ask for a huge answer."""
 
@@ -125,12 +129,16 @@ class Checker:
         return None
 
     def string(self, value: object, pointer: str, *, max_length: int) -> str | None:
-        """A string of at most `max_length` characters that UTF-8 can carry."""
+        """A string of at most `max_length` characters that UTF-8 can carry and a terminal can show as text."""
         if not isinstance(value, str) or len(value) > max_length:
             self.add(pointer, _must("a string", f"of at most {max_length} characters", value))
             return None
         if any("\ud800" <= character <= "\udfff" for character in value):
             self.add(pointer, "must be valid Unicode: it holds a lone surrogate")
+            return None
+        if _CONTROL.search(value):
+            # People read it in terminals, which would do what it says.
+            self.add(pointer, "must hold no control characters but tab and newline")
             return None
         return value
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from faults.checks import Range
+from faults.checks import TEXT_PATTERN, Range
 from faults.scenario import (
     AT,
     DURATION,
@@ -111,7 +111,7 @@ def _array(items: Json, most: int, *, least: int = 0) -> Json:
 
 
 def _text(most: int, *, least: int = 0) -> Json:
-    return {"type": "string", "minLength": least, "maxLength": most}
+    return {"type": "string", "minLength": least, "maxLength": most, "pattern": TEXT_PATTERN}
 
 
 def _limits(limits: Range) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from faults.admission import LEAST_INTENSITY
-from faults.checks import Range
+from faults.checks import TEXT_PATTERN, Range
 from faults.kind import Kind
 from faults.registry import kinds, params_schema
 from faults.spec import INTENSITIES, LIMITS, MAX_NOTE, NULLABLE, SHAPE_DEFAULTS, SHAPE_KEYS, SHAPES, Shape
@@ -104,7 +104,13 @@ def _fault_of(kind: Kind) -> Json:
         },
         "open_ended": {"type": "boolean", "default": False, "description": "Lasts until it is cleared."},
         "shape": {"type": "string", "enum": list(SHAPES), "default": "linear", "description": _SHAPES},
-        "note": {"type": "string", "maxLength": MAX_NOTE, "default": "", "description": "For people."},
+        "note": {
+            "type": "string",
+            "maxLength": MAX_NOTE,
+            "pattern": TEXT_PATTERN,
+            "default": "",
+            "description": "For people.",
+        },
     }
     properties |= {name: _limited(name) for name in LIMITS}
     return {

@@ -58,7 +58,9 @@ def create_app(node: Node, pages: ExportPages, settings: ExportSettings) -> Star
 
     async def nodes(request: Request) -> Response:
         # The one target that a lab of this shape has, so that the lab's scrape configuration finds it too.
-        target = {"targets": [request.headers["host"]], "labels": {"instance": settings.hostname}}
+        # HTTP/1.0 names no host.
+        place = request.headers.get("host") or f"{settings.hostname}:{settings.port}"
+        target = {"targets": [place], "labels": {"instance": settings.hostname}}
         return _json([target])
 
     routes: dict[str, Callable[[Request], Response] | Callable[[Request], Awaitable[Response]]] = {

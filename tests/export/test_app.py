@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 from html.parser import HTMLParser
 
 import pytest
+from starlette.types import Message, Scope
 
 from exporter.render import Format
 from stepscope import __version__
+from stepscope.export.settings import ExportSettings
 from tests.api.conftest import problem
 from tests.export.conftest import Bench
 from tests.exporter.exposition import read
@@ -61,6 +64,30 @@ def test_version(bench: Bench) -> None:
 def test_discovery_has_one_target_at_the_host_of_the_request(bench: Bench) -> None:
     answer = bench.client.get("/sd/nodes", headers={"Host": "10.0.0.7:9401"})
     assert answer.json() == [{"targets": ["10.0.0.7:9401"], "labels": {"instance": "node-a"}}]
+
+
+def test_discovery_for_a_request_that_names_no_host() -> None:
+    settings = ExportSettings(hostname="node-a", host="0.0.0.0", port=9402)
+    app = Bench(settings).client.app
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope: Scope = {
+        "type": "http", "http_version": "1.0", "method": "GET", "scheme": "http", "path": "/sd/nodes",
+        "raw_path": b"/sd/nodes", "query_string": b"", "headers": [], "client": ("127.0.0.1", 1), "server": None,
+    }  # fmt: skip
+
+    async def ask() -> None:
+        await app(scope, receive, send)
+
+    asyncio.run(ask())
+    assert sent[0]["status"] == 200
+    assert json.loads(sent[1]["body"]) == [{"targets": ["node-a:9402"], "labels": {"instance": "node-a"}}]
 
 
 class Cells(HTMLParser):

@@ -34,6 +34,8 @@ _SCALARS = (
     | st.text(st.characters(), max_size=20)
     | st.sampled_from(["\ud800", "x" * 600, *MODES, *kinds()])
 )
+_SHOWN = st.characters(exclude_categories=("Cs", "Cc")) | st.sampled_from("\t\n")
+"""What a text for people may hold."""
 _KEYS = st.sampled_from([*FIELDS, "mode", "value", "slowdown", "lateness_steps"]) | st.text(st.characters(), max_size=9)
 JSON: st.SearchStrategy[Any] = st.recursive(
     _SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(_KEYS, inner, max_size=6), max_leaves=12
@@ -94,7 +96,7 @@ def mappings(draw: st.DrawFn) -> dict[str, Any]:
     for key in SHAPE_KEYS[mapping["shape"]]:
         mapping[key] = draw(_SHAPE_VALUES[key])
     mapping["seed"] = draw(st.none() | st.integers(0, 2**32 - 1))
-    mapping["note"] = draw(st.text(max_size=30))
+    mapping["note"] = draw(st.text(_SHOWN, max_size=30))
     return mapping
 
 

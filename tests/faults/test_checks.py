@@ -91,6 +91,14 @@ def test_string_that_no_answer_could_carry() -> None:
     assert "surrogate" in detail(check)
 
 
+@pytest.mark.parametrize("sign", ["\0", "\a", "\b", "\r", "\x1b", "\x7f", "\x9b"], ids=repr)
+def test_string_that_a_terminal_would_obey(sign: str) -> None:
+    check = Checker()
+    assert check.string(f"a{sign}[2J", "/x", max_length=9) is None
+    assert detail(check) == "must hold no control characters but tab and newline"
+    assert Checker().string("two\nlines\tand a tab", "/x", max_length=99) == "two\nlines\tand a tab"
+
+
 @pytest.mark.parametrize("value", ["c", "", 1, None, ["a"]])
 def test_choice_refused(value: Any) -> None:
     check = Checker()

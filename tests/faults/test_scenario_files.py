@@ -68,6 +68,8 @@ def test_a_file_as_the_api_takes_it(tmp_path: Path) -> None:
         ("[" * 5_000, "nested too deeply"),
         (" " * (MAX_BYTES + 1), "must be at most"),
         ("id: \x00", "is not YAML"),
+        (GOOD.replace("Mine", '"\\e[2JNothing is wrong"'), "title: must hold no control characters"),
+        (GOOD.replace("Which?", '"\\a?"'), "question: must hold no control characters"),
     ],
 )
 def test_what_is_no_scenario_is_refused_in_a_line(text: str, said: str) -> None:
