@@ -50,6 +50,12 @@ def test_the_page_and_its_parts_are_in_the_wheel(names: list[str]) -> None:
     )
 
 
+def test_the_workbook_that_the_lab_serves_is_in_the_wheel(names: list[str]) -> None:
+    pages = [path.relative_to(ROOT / "docs") for path in (ROOT / "docs" / "workbook").rglob("*.md")]
+    assert len(pages) == 14
+    assert {f"stepscope/{page}" for page in pages} <= set(names)
+
+
 def test_every_module_of_the_packages_is_in_the_wheel(names: list[str]) -> None:
     modules = {str(path.relative_to(ROOT)) for package in PACKAGES for path in (ROOT / package).rglob("*.py")}
     assert modules <= set(names)

@@ -30,6 +30,7 @@ from stepscope.api.routes import (
     scenarios,
     state,
     straggler,
+    workbook,
 )
 from stepscope.api.stream import EventHub
 
@@ -49,6 +50,7 @@ ROUTERS = (
     ops.router,
     document.router,
     page.router,
+    workbook.router,
 )
 
 

@@ -1,8 +1,8 @@
 """What the optional parts of the package bring, by import name."""
 
 LAB_PACKAGES = (
-    "annotated_doc", "fastapi", "fastapi_offline", "numpy", "prometheus_client", "pydantic", "starlette", "uvicorn",
-    "yaml",
+    "annotated_doc", "fastapi", "fastapi_offline", "markdown_it", "numpy", "prometheus_client", "pydantic", "starlette",
+    "uvicorn", "yaml",
 )  # fmt: skip
 """The extra `lab`: without one of these no job can be simulated or served."""
 

@@ -21,16 +21,17 @@ _TYPES = {
     ".css": "text/css; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-_STRICT = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
+STRICT = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'; object-src 'none'"
+"""What a page of the lab may do: use what the lab itself serves, and nothing else."""
 # Swagger's interface draws icons from data: addresses and sets styles inline.
-_DOCS = f"{_STRICT}; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
+_DOCS = f"{STRICT}; img-src 'self' data:; style-src 'self' 'unsafe-inline'"
 _SWAGGER = ("swagger-ui-bundle.js", "swagger-ui.css")
 
 
 @router.get("/")
 def home() -> FileResponse:
     """The page."""
-    return _file(WEB / "index.html", _STRICT)
+    return _file(WEB / "index.html", STRICT)
 
 
 @router.get("/docs")
@@ -44,7 +45,7 @@ def web(name: str) -> FileResponse:
     """What the pages are made of."""
     if name not in _web_files():
         raise ProblemError(404, "not-found", "There is no such file.")
-    return _file(WEB / name, _STRICT)
+    return _file(WEB / name, STRICT)
 
 
 @router.get("/docs/{name}")
