@@ -83,7 +83,7 @@ function show() {
     return h("tr", { "data-gpus": String(row.gpus) }, h("th", { scope: "row" }, row.gpus.toLocaleString()), cells.map((cell) => h("td", {}, cell)));
   }));
   const large = see.rows.find(({ gpus }) => gpus === 1024) ?? see.rows.at(-1);
-  see.says.textContent = `${large.gpus.toLocaleString()} GPUs do ${percent(large.efficiency, 1)} of the work that they could: ${whole(lost(large))} GPU-hours a day buy nothing${price ? `, and neither do the ${whole(price * lost(large))} that they cost` : ""}.`;
+  see.says.textContent = `${large.gpus.toLocaleString()} GPUs do ${percent(large.efficiency, 1)} of the work that they could: ${whole(lost(large))} GPU-hours a day buy nothing${price ? `, and cost ${whole(price * lost(large))}` : ""}.`;
   const { slowdown, ranks, jitter, stall_factor: factor, stall_rate: rate, communication, overlap, distribution } = see.wanted;
   see.command.textContent = `stepscope straggler --gpus ${see.rows.map(({ gpus }) => gpus).join(",")} --slowdown ${slowdown} --ranks ${ranks} --jitter ${jitter} --distribution ${distribution} --stall-factor ${factor} --stall-rate ${rate} --communication ${communication} --overlap ${overlap}`;
 }

@@ -7,7 +7,6 @@ import { PHASES } from "./state.js";
 const EVERY = 2;
 const LAMPS = { pass: ["✓", "passes"], fail: ["✗", "fails"], "not measurable": ["?", "cannot be measured"] };
 const see = {};
-let kinds = [];
 let busy = false;
 let asked = -EVERY;
 
@@ -25,7 +24,7 @@ function build(root) {
       h("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Matrix of causes" }, h("table", { class: "matrix" }, h("thead", {}, h("tr", {}, heads.map((text) => h("th", { scope: "col" }, text)))), see.matrix))));
 }
 
-const number = (value) => (value === null ? "not finite" : value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5) ? value.toExponential(2) : String(Number(value.toPrecision(4))));
+const number = (value) => (value !== 0 && (Math.abs(value) < 1e-3 || Math.abs(value) >= 1e5) ? value.toExponential(2) : String(Number(value.toPrecision(4))));
 
 function verdict(found) {
   const whom = found.culprit ? `${found.culprit.scope} ${(found.culprit.scope === "node" ? found.culprit.nodes : found.culprit.ranks).join(", ")}${found.culprit.gpus.length ? ` (${found.culprit.gpus.slice(0, 4).join(", ")})` : ""}` : "nobody in particular";
@@ -34,7 +33,7 @@ function verdict(found) {
     ["who", whom], ["it costs", slowdown === null ? "everything: no step ends" : `${percent(wasted, 1)} of the GPU-hours, ${hours.toFixed(1)} every hour; the step takes × ${slowdown.toFixed(2)}`],
     ["it is", `${found.chronic ? "lasting" : "a single event"}; confidence ${percent(found.confidence)}`], ["to confirm", found.confirm], ["remedy", found.remedy],
   ];
-  const rows = found.evidence.map(({ name, value, reference, unit }) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, `${number(value)} ${unit}`), h("td", {}, reference === null ? "–" : `${number(reference)} ${unit}`)));
+  const rows = found.evidence.map(({ name, value, reference, unit }) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, value === null ? "cannot be said" : `${number(value)} ${unit}`), h("td", {}, reference === null ? "–" : `${number(reference)} ${unit}`)));
   return h("article", { class: "verdict", "data-cause": found.cause }, h("h3", {}, words(found.cause)), h("p", {}, found.summary), found.detail ? h("p", { class: "hint" }, found.detail) : null,
     h("dl", { class: "facts" }, facts.map(([name, text]) => h("div", {}, h("dt", {}, name), h("dd", {}, text)))),
     rows.length ? h("table", {}, h("caption", {}, "Evidence"), h("thead", {}, h("tr", {}, ["", "seen", "beside"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, rows)) : null);
@@ -55,16 +54,19 @@ function show(found) {
   see.verdicts.replaceChildren(...found.verdicts.map(verdict));
   see.lamps.replaceChildren(...found.pipeline.map(lamp));
   const lit = new Set(found.verdicts.map(({ cause }) => cause));
-  for (const row of see.matrix.children) {
+  // Lit rows come first, where they are seen without scrolling.
+  see.matrix.replaceChildren(...see.rows.filter((row) => lit.has(row.dataset.cause)), ...see.rows.filter((row) => !lit.has(row.dataset.cause)));
+  for (const row of see.rows) {
     row.classList.toggle("lit", lit.has(row.dataset.cause));
     put(row.querySelector(".mark"), lit.has(row.dataset.cause) ? "▶ " : "");
   }
 }
 
 async function buildMatrix() {
-  kinds = (await call("GET", "/v1/kinds")).kinds;
-  see.matrix.replaceChildren(...kinds.filter(({ kind }) => kind !== "none").map((kind) => h("tr", { "data-cause": kind.kind }, h("th", { scope: "row" }, h("span", { class: "mark" }), words(kind.kind)),
-    Object.keys(PHASES).map((phase) => h("td", {}, kind.phases.includes(phase) ? "●" : "")), h("td", { class: "watch" }, kind.look_at))));
+  const { kinds } = await call("GET", "/v1/kinds");
+  see.rows = kinds.filter(({ kind }) => kind !== "none").map((kind) => h("tr", { "data-cause": kind.kind }, h("th", { scope: "row" }, h("span", { class: "mark" }), words(kind.kind)),
+    Object.keys(PHASES).map((phase) => h("td", {}, kind.phases.includes(phase) ? "●" : "")), h("td", { class: "watch" }, kind.look_at)));
+  see.matrix.replaceChildren(...see.rows);
 }
 
 export const find = {
@@ -79,7 +81,7 @@ export const find = {
     busy = true;
     asked = state.position.tick;
     try {
-      if (!kinds.length) await buildMatrix();
+      if (!see.rows) await buildMatrix();
       show(await call("GET", "/v1/diagnosis?window_seconds=30", undefined, { seconds: 20 }));
     } catch (error) {
       put(see.sentence, why(error));

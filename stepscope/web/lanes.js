@@ -73,7 +73,8 @@ export class Lanes {
     pen.globalAlpha = 1;
     pen.save();
     pen.beginPath();
-    pen.rect(0, 0, edge, this.height);
+    // At the end all is drawn in full, what is written beside the last phase included.
+    pen.rect(0, 0, at < this.step.duration_seconds ? edge : this.width, this.height);
     pen.clip();
     pen.clearRect(this.left, 0, this.width, this.height);
     pen.drawImage(this.picture, 0, 0, this.width, this.height);

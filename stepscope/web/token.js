@@ -14,7 +14,7 @@ function open(reason) {
   const input = h("input", { type: "password", autocomplete: "off", spellcheck: "false", id: "token" });
   const form = h("form", { method: "dialog" },
     h("h2", { id: "token-title" }, "This lab asks for a token"),
-    h("p", {}, reason),
+    h("p", {}, `${reason.split(". ")[0]}.`.replace(/\.\.$/, ".")),
     field("Token (STEPSCOPE_TOKEN, or the one printed at start)", input, "Kept in this tab only."),
     h("p", { class: "row" }, h("button", { value: "use" }, "Use it"), h("button", { value: "cancel", class: "quiet", formnovalidate: true }, "Cancel")));
   const dialog = h("dialog", { "aria-labelledby": "token-title" }, form);
