@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 
 from faults.book import FaultBook
@@ -213,6 +213,18 @@ class Engine:
         """End a fault. KeyError for a name never seen."""
         with self._recording() as run:
             return run.faults.clear(name, at_seconds=run.seconds, immediate=immediate, next_step=run.next_step)
+
+    def clear_faults(self, names: Iterable[str], *, run: str) -> bool:
+        """End faults of the run of this label at once; False, and nothing is touched, when another took its place.
+
+        KeyError for a name that it has never seen.
+        """
+        with self._recording() as current:
+            if current.info.run != run:
+                return False
+            for name in names:
+                current.faults.clear(name, at_seconds=current.seconds, immediate=True, next_step=current.next_step)
+        return True
 
     def get_fault(self, name: str) -> dict[str, object] | None:
         """One fault; None for one that ended too long ago to be kept. KeyError for a name never seen."""

@@ -127,15 +127,16 @@ class Run:
     def restore_checkpoint(self) -> None:
         """Put the model back to its last good checkpoint and begin the running step again, however long it would take.
 
-        Time, counters and devices go on.
+        A restart under way is over. Time, counters and devices go on.
         """
+        self._down_until = self.seconds
         self._learning.restore_checkpoint()
         self._begin_again()
 
     def restart(self, seconds: float) -> None:
         """Stop every process of the job now, and begin again from the last good checkpoint after so many seconds."""
         self.restore_checkpoint()
-        self._down_until = max(self._down_until, self.seconds + seconds)
+        self._down_until = self.seconds + seconds
 
     def _begin_again(self) -> None:
         """Begin the running step anew, now."""

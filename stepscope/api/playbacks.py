@@ -88,9 +88,8 @@ class Playbacks:
             playback = self._playbacks[id_]
             if self.state(playback) != "playing":
                 return
-            for name in playback.faults:
-                self._engine.clear_fault(name, immediate=True)
-            self._playbacks[id_] = replace(playback, stopped=True)
+            if self._engine.clear_faults(playback.faults, run=playback.run):
+                self._playbacks[id_] = replace(playback, stopped=True)
 
     def state(self, playback: Playback) -> State:
         """Where it is."""

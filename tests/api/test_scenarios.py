@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from faults.scenario_files import scenarios
+from faults.spec import FaultSpec
+from stepscope.api.playbacks import Playback, Playbacks
 from tests.api.conftest import TOKEN, Bench, pointers, problem
 
 BEARER = {"Authorization": f"Bearer {TOKEN}"}
@@ -97,6 +99,28 @@ def test_another_run_replaces_it_and_keeps_its_faults(bench: Bench) -> None:
     assert bench.client.delete(f"/v1/playbacks/{first['id']}").status_code == 204
     assert {one["state"] for one in bench.get("/v1/faults")["faults"]} == {"pending"}
     assert [one["id"] for one in bench.get("/v1/playbacks")["playbacks"]] == [first["id"], second["id"]]
+
+
+@pytest.mark.parametrize("its_faults", [{}, {"mine.1": FaultSpec("straggler", open_ended=True)}], ids=["none", "alike"])
+def test_a_run_that_takes_its_place_in_that_moment_is_left_alone(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch, its_faults: dict[str, FaultSpec]
+) -> None:
+    playback = play(bench, OWN)
+    look = Playbacks.state
+
+    def looked_at_too_early(self: Playbacks, one: Playback) -> str:
+        seen = look(self, one)
+        bench.engine.start_job("trap-87", seed=1, faults=its_faults)
+        return seen
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Playbacks, "state", looked_at_too_early)
+        assert bench.client.delete(f"/v1/playbacks/{playback['id']}").status_code == 204
+    assert state(bench, playback) == "replaced"
+    assert bench.get("/v1/job")["run"]["preset"] == "trap-87"
+    left = {one["name"]: one["state"] for one in bench.get("/v1/faults")["faults"]}
+    assert left.keys() == its_faults.keys()
+    assert "cleared" not in left.values()
 
 
 def test_one_of_your_own(bench: Bench) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from faults.change import FaultChange
 from faults.parse import parse_fault
+from faults.treatment import RemedySpec
 from simulator import preview as preview_module
 from simulator.clock import ManualClock
 from simulator.engine import Engine
@@ -350,6 +351,21 @@ def test_what_the_drivers_say_is_in_the_log_when_it_is_said() -> None:
     assert said[0].kind is None, "it does not name the fault"
     stage.turn(5.0)
     assert len([entry for entry in stage.engine.journal.after(0) if entry.event == "kernel_log"]) == 1
+
+
+def test_a_reset_lets_a_job_that_is_being_restarted_go_on() -> None:
+    stage = Stage()
+    stage.turn(0.0)
+    stage.turn(5.0)
+    stage.engine.apply_remedy(RemedySpec("restart_job"))
+    stage.turn(2.0)
+    before = stage.tick.counters.steps
+    stage.turn(5.0)
+    assert stage.tick.counters.steps == before
+    stage.engine.reset()
+    assert stage.engine.treatments() == (), "nothing is left that would say why it stands"
+    stage.turn(3.0)
+    assert stage.tick.counters.steps > before
 
 
 def test_a_reset_lets_a_job_that_stands_still_go_on() -> None:
