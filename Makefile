@@ -17,7 +17,7 @@ BIN := $(VENV)/bin
 CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks examples tests
 COMPOSE := docker compose
 
-.PHONY: help setup lab up urls down logs test stack check fmt lint type dashboards rules fidelity picture bench clean
+.PHONY: help setup lab up urls down logs test stack check fmt lint type dashboards rules runbook fidelity picture bench clean
 
 help: ## show this list
 	@sed -n 's/^\([a-z][a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(firstword $(MAKEFILE_LIST)) | expand -t 20
@@ -79,6 +79,7 @@ check: $(VENV)/.dev ## all that CI asks: format, lint, types, imports, generated
 	$(BIN)/python -m stepscope.api.openapi --check
 	$(BIN)/python prometheus/build_rules.py --check
 	$(BIN)/python grafana/build_dashboards.py --check
+	$(BIN)/python -m stepscope.runbook --check
 	$(BIN)/python -m tests.oracles.fidelity --check
 	$(MAKE) --no-print-directory test
 
@@ -98,6 +99,9 @@ dashboards: $(VENV)/.dev ## write the boards again from their code
 
 rules: $(VENV)/.dev ## write the Prometheus rules again from their code
 	$(BIN)/python prometheus/build_rules.py
+
+runbook: $(VENV)/.dev ## write the causes of RUNBOOK.md again from the verdicts and the kinds of faults
+	$(BIN)/python -m stepscope.runbook
 
 fidelity: $(VENV)/.dev ## write docs/fidelity.md again: each metric's origin, each published figure's error
 	$(BIN)/python -m tests.oracles.fidelity
