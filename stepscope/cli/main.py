@@ -12,6 +12,7 @@ from stepscope.cli import (
     diagnose,
     doctor,
     evaluate,
+    exam,
     export,
     fault,
     health,
@@ -34,8 +35,8 @@ def build_parser() -> Parser:
     """Every command and option."""
     parser, commands = root()
     modules = (
-        lab, export, simulate, fault, remedy, scenario, job, diagnose, evaluate, straggler, nccl_test, presets, health,
-        doctor, status, chaos,
+        lab, export, simulate, fault, remedy, scenario, exam, job, diagnose, evaluate, straggler, nccl_test, presets,
+        health, doctor, status, chaos,
     )  # fmt: skip
     for module in modules:
         module.add(commands)

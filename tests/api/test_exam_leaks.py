@@ -44,10 +44,20 @@ def room(bench: Bench) -> Room:
     return Room(bench)
 
 
-@pytest.mark.parametrize("kind", ["power_cap", "straggler", "hang", "node_unreachable", "gradient_explosion"])
-def test_nothing_that_is_open_holds_the_answer(room: Room, kind: str) -> None:
+CASES = [
+    ("power_cap", "workshop-4gpu"),
+    ("straggler", "workshop-4gpu"),
+    ("hang", "workshop-4gpu"),
+    ("node_unreachable", "anatomy-32gpu"),
+    ("gradient_explosion", "workshop-4gpu"),
+    ("pfc_storm", "anatomy-32gpu"),
+]
+
+
+@pytest.mark.parametrize(("kind", "preset"), CASES)
+def test_nothing_that_is_open_holds_the_answer(room: Room, kind: str, preset: str) -> None:
     before = seen(room.bench)
-    room.start(onset_within_seconds=8, kinds=[kind], decoys=True)
+    room.start(onset_within_seconds=8, kinds=[kind], decoys=True, preset=preset)
     room.join("Ada")
     room.bench.turn(20)
     truth = room.truth()
@@ -103,6 +113,23 @@ def test_the_run_is_not_that_of_the_seed_that_it_shows(room: Room) -> None:
     room.control("forget")
     room.client.put("/v1/job", json={"preset": "workshop-4gpu", "seed": 0})
     assert powers() != in_exam
+
+
+def test_the_healthy_step_beside_it_is_not_the_runs_own_without_its_faults(room: Room) -> None:
+    room.start(causes=0, decoys=False)
+    room.bench.turn(3)
+    assert room.bench.get("/v1/step")["ranks"] != room.bench.get("/v1/step?healthy=true")["ranks"]
+    room.control("forget")
+    room.bench.turn(3)
+    room.client.put("/v1/job", json={"preset": "workshop-4gpu", "seed": 5})
+    room.bench.turn(3)
+    shown, healthy = room.bench.get("/v1/step")["ranks"], room.bench.get("/v1/step?healthy=true")["ranks"]
+    differences = [
+        abs(one["seconds"][phase] - other["seconds"][phase])
+        for one, other in zip(shown, healthy, strict=True)
+        for phase in one["seconds"]
+    ]
+    assert max(differences) < 1e-9, "outside an exam it is, which is why an exam's seed is secret"
 
 
 HIDDEN = [path for path in READS if is_hidden_in_exam(path, "GET") and not is_secret(path)]

@@ -35,7 +35,10 @@ def test_help(stepscope: Command, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         ((), "COMMAND"),
-        (("labb",), "lab, export, simulate, fault, remedy, scenario, job, diagnose, evaluate, straggler, nccl-test"),
+        (
+            ("labb",),
+            "lab, export, simulate, fault, remedy, scenario, exam, job, diagnose, evaluate, straggler, nccl-test",
+        ),
         (("simulate", "--stepz", "3"), "--stepz"),
         (("simulate", "--step", "3"), "--step 3: not an option of this command (see stepscope simulate --help)"),
         (("fault",), "ACTION"),

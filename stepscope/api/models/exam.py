@@ -56,7 +56,8 @@ class ExamStart(Shape):
     hint_cost: Annotated[float, Field(ge=0, le=50)] = 10.0
     """Points that each hint costs whoever takes it."""
     scenario: ScenarioName | None = None
-    """One of the lab's scenarios instead of a random incident; the keys below are not used then."""
+    """One of the lab's scenarios instead of a random incident; the keys below are not used then. What a scenario asks,
+    and its hints, are in the open catalogue: who knows that can guess which it is. A drawn incident is nowhere."""
     preset: PresetName = DEFAULT_PRESET
     """The job that the incident hits."""
     kinds: (
