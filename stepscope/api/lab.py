@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -56,6 +57,19 @@ class Lab:
         if snapshot is None:
             raise _no_tick()
         return snapshot
+
+    def moment(self) -> Hashable:
+        """As `moment_of` the newest snapshot, without taking one; 503 before the first."""
+        engine = self.engine
+        tick = engine.tick
+        if tick is None:
+            raise _no_tick()
+        return (tick.info.run, tick.index, engine.journal.last_seq, engine.failure, round(engine.lag_seconds, 1))
+
+
+def moment_of(now: Snapshot) -> Hashable:
+    """What tells two answers about the run apart: as long as it is equal, they say the same."""
+    return (now.tick.info.run, now.tick.index, now.last_event, now.failure, round(now.lag_seconds, 1))
 
 
 async def _lab(request: Request) -> Lab:

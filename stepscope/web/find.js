@@ -4,7 +4,7 @@ import { call, why } from "./api.js";
 import { h, percent, put, words } from "./dom.js";
 import { PHASES } from "./state.js";
 
-const EVERY = 2;
+const EVERY = 3;
 const LAMPS = { pass: ["✓", "passes"], fail: ["✗", "fails"], "not measurable": ["?", "cannot be measured"] };
 const see = {};
 let busy = false;

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from fastapi import Query
 from pydantic import Field
+from starlette.responses import Response
 
 from diagnosis.thresholds import DIAGNOSIS_WINDOW_SECONDS
 from stepscope.api.diagnoses import DiagnosisQuestion
@@ -25,13 +26,18 @@ Price = Annotated[
 ]
 
 
-@router.get("/diagnosis", responses=problems(*HIDDEN, 503))
+@router.get("/diagnosis", response_model=DiagnosisView, responses=problems(*HIDDEN, 503))
 def get_diagnosis(
     lab: CurrentLab, window_seconds: WindowSeconds = DIAGNOSIS_WINDOW_SECONDS, price_per_gpu_hour: Price = 0.0
-) -> DiagnosisView:
+) -> Response:
     """The verdicts on the last stretch of the run. Compared with its own better minutes of the last 15."""
     question = DiagnosisQuestion(window_seconds, price_per_gpu_hour or None)
-    found = lab.diagnoses.answer(lab.engine, question)
-    if found is None:
-        raise not_ready("engine: has not finished its first second")
-    return DiagnosisView.model_validate(found)
+
+    def write() -> str:
+        found = lab.diagnoses.answer(lab.engine, question)
+        if found is None:
+            raise not_ready("engine: has not finished its first second")
+        return DiagnosisView.model_validate(found).model_dump_json()
+
+    # A room that looks for the same thing asks the same each second.
+    return Response(lab.fresh.body(lab.moment(), ("diagnosis", question), write), media_type="application/json")

@@ -6,12 +6,13 @@ from collections.abc import Callable, Hashable
 from typing import Annotated, Literal
 
 from fastapi import Query
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from simulator.observation import Tick
 from simulator.snapshot import Snapshot
 from stepscope.api import views
-from stepscope.api.lab import CurrentLab, Lab
+from stepscope.api.lab import CurrentLab, Lab, moment_of
 from stepscope.api.models.state import HistoryView, StateView, StepView, TraceView
 from stepscope.api.problems import ProblemError
 from stepscope.api.query import FirstRank, Limit, Switch
@@ -24,29 +25,18 @@ router = v1("state")
 
 _ERRORS = problems(*READ, 503)
 _LIMIT = 64
+_JSON = "application/json"
 
 
 @router.get("/state", response_model=StateView, responses=_ERRORS)
-def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> Response:
+async def get_state(lab: CurrentLab, first_rank: FirstRank = 0, limit: Limit = _LIMIT) -> Response:
     """The last second and the last minute of the run, and each rank in the last second."""
-    now = lab.now()
-    tick = now.tick
-    truth_hidden = lab.exam.hides
-
-    def write() -> str:
-        view = StateView(
-            run=views.run_view(tick.info),
-            position=views.position(now, truth_hidden=truth_hidden),
-            last_tick=views.last_tick(now),
-            last_minute=views.last_minute(now),
-            reference=lab.reference.of(now.spec, seed=tick.info.seed),
-            learning=views.learning(tick),
-            ranks_total=tick.info.ranks,
-            ranks=views.rank_states(tick, _page(tick, first_rank, limit)),
-        )
-        return view.model_dump_json()
-
-    return _answer(lab, now, ("state", first_rank, limit, truth_hidden), write)
+    question = ("state", first_rank, limit, lab.exam.hides)
+    # Every viewer asks this once a second, and all but the first find it written: no thread is needed for them.
+    body = lab.fresh.known(lab.moment(), question)
+    if body is None:
+        body = await run_in_threadpool(_state, lab, *question[1:])
+    return Response(body, media_type=_JSON)
 
 
 @router.get(
@@ -98,7 +88,26 @@ def _page(tick: Tick, first_rank: int, limit: int) -> range:
     return range(tick.info.ranks)[first_rank : first_rank + limit]
 
 
+def _state(lab: Lab, first_rank: int, limit: int, truth_hidden: bool) -> str:
+    now = lab.now()
+    tick = now.tick
+
+    def write() -> str:
+        view = StateView(
+            run=views.run_view(tick.info),
+            position=views.position(now, truth_hidden=truth_hidden),
+            last_tick=views.last_tick(now),
+            last_minute=views.last_minute(now),
+            reference=lab.reference.of(now.spec, seed=tick.info.seed),
+            learning=views.learning(tick),
+            ranks_total=tick.info.ranks,
+            ranks=views.rank_states(tick, _page(tick, first_rank, limit)),
+        )
+        return view.model_dump_json()
+
+    return lab.fresh.body(moment_of(now), ("state", first_rank, limit, truth_hidden), write)
+
+
 def _answer(lab: Lab, now: Snapshot, question: Hashable, write: Callable[[], str]) -> Response:
     """Written once per moment, and on this thread: of large jobs it is too much for the event loop."""
-    moment = (now.tick.info.run, now.tick.index, now.last_event, now.failure, round(now.lag_seconds, 1))
-    return Response(lab.fresh.body(moment, question, write), media_type="application/json")
+    return Response(lab.fresh.body(moment_of(now), question, write), media_type=_JSON)
