@@ -10,7 +10,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.responses import JSONResponse
 
 from stepscope.api import remedy_schema, scenario_schema, schema
-from stepscope.api.guard import SAFE_METHODS, is_for_participants, is_hidden_in_exam, is_participants_own, is_secret
+from stepscope.api.access import SAFE_METHODS, is_for_participants, is_hidden_in_exam, is_participants_own, is_secret
 from stepscope.api.problems import MEDIA_TYPE
 
 Json = dict[str, Any]

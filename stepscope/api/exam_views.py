@@ -15,9 +15,10 @@ from stepscope.api.models.exam import (
 )
 from stepscope.api.views import rfc3339
 from stepscope.exam.error import ExamError
-from stepscope.exam.exam import MOST_SUBMISSIONS, Exam, Row
+from stepscope.exam.exam import MOST_SUBMISSIONS, Exam
 from stepscope.exam.marking import Truth
 from stepscope.exam.participant import Participant
+from stepscope.exam.sitting import Row
 
 
 def exam_view(exam: Exam) -> ExamView:

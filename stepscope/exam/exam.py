@@ -5,16 +5,16 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Literal
 
 from simulator.engine import Engine
 from stepscope.exam.error import ExamError
-from stepscope.exam.marking import Guess, Marks, marked, score
+from stepscope.exam.marking import Guess
 from stepscope.exam.names import checked_name, same_name_key
 from stepscope.exam.paper import Paper
 from stepscope.exam.participant import BURST, PER_SECOND, Participant, Submission
 from stepscope.exam.rate import Bucket
+from stepscope.exam.sitting import Row, Sitting
 
 State = Literal["idle", "running", "ended", "revealed"]
 
@@ -27,37 +27,6 @@ JOIN_BURST, JOINS_PER_SECOND = MOST_PARTICIPANTS, 2.0
 """A room joins at once; who floods it waits."""
 SHOWN_SEED = 0
 """What the run says its seed is."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of the scoreboard."""
-
-    participant: Participant
-    marks: Marks | None
-    """None without an answer."""
-    points: float
-
-
-@dataclass(slots=True)
-class Sitting:
-    """One exam, from its start until the next one."""
-
-    label: str
-    paper: Paper
-    duration_seconds: float
-    hint_cost: float
-    began: float
-    """By the monotonic clock."""
-    began_at: float
-    """Unix seconds."""
-    joins: Bucket
-    over_after_seconds: float | None = None
-    """When it was stopped before its time."""
-    revealed: bool = False
-    participants: dict[str, Participant] = field(default_factory=dict)
-    joined: int = 0
-    """How many ever joined, those who were removed included."""
 
 
 class Exam:
@@ -81,7 +50,7 @@ class Exam:
             return "idle"
         if sitting.revealed:
             return "revealed"
-        return "ended" if self.elapsed(sitting) >= _length(sitting) else "running"
+        return "ended" if self.elapsed(sitting) >= sitting.length_seconds else "running"
 
     @property
     def hides(self) -> bool:
@@ -96,16 +65,12 @@ class Exam:
 
     def elapsed(self, sitting: Sitting) -> float:
         """Seconds since it began, at most until it was over."""
-        return min(max(0.0, self._now() - sitting.began), _length(sitting))
+        return min(max(0.0, self._now() - sitting.began), sitting.length_seconds)
 
     def board(self) -> list[Row]:
         """Everybody with what their answers are worth now: the best first, of equals who answered first."""
         with self._lock:
-            sitting = self._sitting
-            if sitting is None:
-                return []
-            rows = [_row(sitting, participant) for participant in sitting.participants.values()]
-        return sorted(rows, key=_order)
+            return [] if self._sitting is None else self._sitting.board()
 
     # -- the facilitator ----------------------------------------------------------------------------------------
 
@@ -242,32 +207,7 @@ class Exam:
         return self._engine.clock.monotonic()
 
 
-def _length(sitting: Sitting) -> float:
-    return sitting.duration_seconds if sitting.over_after_seconds is None else sitting.over_after_seconds
-
-
 def _take(bucket: Bucket, now: float) -> None:
     wait = bucket.take(now)
     if wait:
         raise ExamError("fast", "Too many requests at once; come back in a moment.", retry_after_seconds=wait)
-
-
-def _row(sitting: Sitting, participant: Participant) -> Row:
-    submission = participant.submission
-    if submission is None:
-        return Row(participant, None, 0.0)
-    marks = marked(submission.guess, sitting.paper.truths)
-    points = score(
-        marks,
-        at_seconds=submission.at_seconds,
-        of_seconds=sitting.duration_seconds,
-        hints=participant.hints,
-        hint_cost=sitting.hint_cost,
-    )
-    return Row(participant, marks, points)
-
-
-def _order(row: Row) -> tuple[float, float, float]:
-    submission = row.participant.submission
-    answered = float("inf") if submission is None else submission.at_seconds
-    return -row.points, answered, row.participant.joined_at_seconds

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from faults.registry import kinds
-from stepscope.api.guard import is_for_participants, is_hidden_in_exam, is_secret
+from stepscope.api.access import is_for_participants, is_hidden_in_exam, is_secret
 from stepscope.api.routes.page import WEB
 from tests.api.conftest import STRAGGLER, Bench, problem
 from tests.api.exam_room import BEARER, Room

@@ -9,7 +9,7 @@ import pytest
 from faults.registry import kinds
 from simulator.presets import PRESETS
 from stepscope.api import openapi
-from stepscope.api.guard import is_hidden_in_exam, is_participants_own, is_secret
+from stepscope.api.access import is_hidden_in_exam, is_participants_own, is_secret
 from tests.api.conftest import Bench
 
 METHODS = {"get", "put", "post", "patch", "delete"}

@@ -2,42 +2,31 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Annotated
 
-from fastapi import Depends, Path, Request
+from fastapi import Path
 from starlette.concurrency import run_in_threadpool
 
 from faults.scenario_files import scenarios
 from stepscope.api import exam_views as views
-from stepscope.api.guard import bearer
+from stepscope.api.exam_problems import problem_of
 from stepscope.api.lab import CurrentLab
 from stepscope.api.models.exam import (
     ExamAnswer,
     ExamExtend,
     ExamStart,
     ExamView,
-    GuessView,
-    HintView,
-    Joined,
-    JoinWrite,
-    MeView,
 )
-from stepscope.api.problems import ErrorItem, ProblemError, unprocessable
-from stepscope.api.query import AsWhole
+from stepscope.api.problems import ErrorItem, unprocessable
 from stepscope.api.responses import READ, WRITE, problems
 from stepscope.api.routes.common import v1
 from stepscope.exam.error import ExamError
-from stepscope.exam.marking import Guess
 from stepscope.exam.paper import Paper, Wish, drawn_paper, scenario_paper
-from stepscope.exam.participant import Participant
 
 router = v1("exam")
 
-_TAKING_PART = problems(*WRITE, 409, 429)
 ParticipantId = Annotated[str, Path(pattern="^p[0-9]{1,9}$", max_length=10)]
-Number = Annotated[int, Path(ge=1, le=64), AsWhole]
 
 
 @router.get("/exam", responses=problems(*READ))
@@ -59,7 +48,7 @@ async def start_exam(lab: CurrentLab, wanted: ExamStart) -> ExamView:
             lab.exam.start, make, duration_seconds=wanted.duration_seconds, hint_cost=wanted.hint_cost
         )
     except ExamError as error:
-        raise _problem(error) from None
+        raise problem_of(error) from None
     return views.exam_view(lab.exam)
 
 
@@ -93,22 +82,7 @@ async def get_exam_answer(lab: CurrentLab) -> ExamAnswer:
     try:
         return views.answer_view(lab.exam)
     except ExamError as error:
-        raise _problem(error) from None
-
-
-@router.post(
-    "/exam/participants", status_code=201, responses=problems(*READ, 409, 429), response_description="Welcome."
-)
-async def join_exam(lab: CurrentLab, wanted: JoinWrite) -> Joined:
-    """Take part in the running exam, under a name that nobody else has."""
-    try:
-        participant = lab.exam.join(wanted.name)
-    except ValueError as error:
-        detail = str(error).removeprefix("name: ")
-        raise unprocessable([ErrorItem("body", "/name", detail)]) from None
-    except ExamError as error:
-        raise _problem(error) from None
-    return Joined(id=participant.id, name=participant.name, secret=participant.secret)
+        raise problem_of(error) from None
 
 
 @router.delete(
@@ -122,42 +96,7 @@ async def remove_participant(lab: CurrentLab, participant: ParticipantId) -> Non
     try:
         lab.exam.remove(participant)
     except ExamError as error:
-        raise _problem(error) from None
-
-
-async def _me(request: Request, lab: CurrentLab) -> Participant:
-    try:
-        return lab.exam.who(bearer(request.headers) or "")
-    except ExamError as error:
-        raise _problem(error) from None
-
-
-Me = Annotated[Participant, Depends(_me)]
-
-
-@router.get("/exam/me", responses=problems(*READ, 401))
-async def get_me(lab: CurrentLab, me: Me) -> MeView:
-    """What you answered, and the hints that you took."""
-    return views.me_view(lab.exam, me)
-
-
-@router.put("/exam/me/answer", responses=_TAKING_PART)
-async def put_my_answer(lab: CurrentLab, me: Me, answer: GuessView) -> MeView:
-    """Say what is wrong. The last answer before the end counts, with the time at which it came."""
-    try:
-        lab.exam.submit(me, Guess(answer.cause, answer.rank, answer.remedy))
-    except ExamError as error:
-        raise _problem(error) from None
-    return views.me_view(lab.exam, me)
-
-
-@router.put("/exam/me/hints/{number}", responses=problems(*WRITE, 404, 409, 429))
-async def take_hint(lab: CurrentLab, me: Me, number: Number) -> HintView:
-    """Take a hint, one after the other; it costs points the first time."""
-    try:
-        return HintView(number=number, text=lab.exam.hint(me, number))
-    except ExamError as error:
-        raise _problem(error) from None
+        raise problem_of(error) from None
 
 
 def _maker(wanted: ExamStart) -> Callable[[int, int], Paper]:
@@ -180,28 +119,5 @@ def _controlled(lab: CurrentLab, act: Callable[[], None]) -> ExamView:
     try:
         act()
     except ExamError as error:
-        raise _problem(error) from None
+        raise problem_of(error) from None
     return views.exam_view(lab.exam)
-
-
-_STATUS = {"missing": 404, "stranger": 401, "fast": 429}
-_KIND = {
-    "state": "exam-state",
-    "full": "exam-full",
-    "taken": "name-taken",
-    "stranger": "participant-required",
-    "missing": "not-found",
-    "order": "hint-order",
-    "fast": "too-fast",
-    "many": "too-many-answers",
-}
-
-
-def _problem(error: ExamError) -> ProblemError:
-    status = _STATUS.get(error.code, 409)
-    headers = {}
-    if status == 429:
-        headers["Retry-After"] = str(math.ceil(error.retry_after_seconds))
-    if status == 401:
-        headers["WWW-Authenticate"] = 'Bearer realm="exam"'
-    return ProblemError(status, _KIND[error.code], str(error), headers=headers)
