@@ -12,7 +12,7 @@ import yaml
 
 from exporter.catalogue import FAMILIES
 from exporter.sources.job.wire import socket_paths
-from stepscope.api.guard import is_secret
+from stepscope.api.access import is_secret
 from stepscope.export.settings import DEFAULT_PORT, KEYS
 
 ROOT = Path(__file__).parents[1]
