@@ -12,6 +12,9 @@ VENV ?= .venv
 HOST ?= 127.0.0.1
 PORT ?= 8000
 ARGS ?=
+# Files of tests that run side by side; `make test WORKERS=0` runs one after the other. Those of the stack mostly wait.
+WORKERS ?= 2
+STACK_WORKERS ?= 3
 
 BIN := $(VENV)/bin
 CODE := stepscope diagnosis exporter simulator faults grafana prometheus benchmarks examples tests
@@ -65,10 +68,10 @@ logs: ## follow the containers' logs
 	$(COMPOSE) --profile '*' logs --follow --tail 100
 
 test: $(VENV)/.dev ## run the tests that need nothing but Python
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 stack: $(VENV)/.dev $(VENV)/.job ## run the tests against a real Prometheus, Docker engine and training job; none may be skipped
-	STEPSCOPE_REQUIRE_STACK=1 $(BIN)/python -m pytest -m stack $(ARGS)
+	STEPSCOPE_REQUIRE_STACK=1 $(BIN)/python -m pytest -m stack -n $(STACK_WORKERS) --dist loadfile $(ARGS)
 
 check: $(VENV)/.dev ## all that CI asks: format, lint, types, imports, generated files, tests
 	$(BIN)/ruff format --check $(CODE)
