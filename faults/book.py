@@ -209,17 +209,25 @@ class FaultBook:
         return self._course.treatments
 
     def treat(
-        self, spec: RemedySpec, *, at_seconds: float, next_step: int, restart_seconds: float
+        self,
+        spec: RemedySpec,
+        *,
+        at_seconds: float,
+        next_step: int,
+        restart_seconds: float,
+        end_cured: bool = True,
     ) -> tuple[Treatment, Names]:
         """Apply a remedy: it acts on every fault that has begun. Also the names of those that it ended.
 
-        `restart_seconds` is what a start of this job takes. Raises FaultError as `RemedySpec.dose`, or for too many.
+        `restart_seconds` is what a start of this job takes. Without `end_cured` faults that it cures stay in the book,
+        and do nothing: to look for them costs as much as many ticks. Raises FaultError as `RemedySpec.dose`, or for
+        too many.
         """
         self.advance(at_seconds, next_step)
         treatment = self._course.treat(
             spec, self._live.values(), at_seconds=at_seconds, next_step=next_step, restart_seconds=restart_seconds
         )
-        ended = sorted(record.name for record in self._course.cured(self._live.values()))
+        ended = sorted(record.name for record in self._course.cured(self._live.values())) if end_cured else []
         for name in ended:
             self.clear(name, at_seconds=at_seconds, immediate=True, next_step=next_step)
         return treatment, ended

@@ -100,7 +100,7 @@ def start(
     book = FaultBook(topology_of(spec), seed=seed)
     for index, fault in enumerate(faults):
         if isinstance(fault, RemedySpec):
-            book.treat(fault, at_seconds=0.0, next_step=0, restart_seconds=0.0)
+            book.treat(fault, at_seconds=0.0, next_step=0, restart_seconds=0.0, end_cured=False)
         else:
             book.put(f"{fault.kind}-{index}".replace("_", "-"), fault, at_seconds=0.0, next_step=0)
     return Run(spec, seed=seed, run=run or spec.preset, faults=book, full_queues=full_queues)

@@ -28,6 +28,18 @@ def find_gpu(claim: GpuClaim, gpus: Sequence[Gpu]) -> Gpu | None:
     """
     if claim.uuid:
         return _by_uuid(claim.uuid, gpus)
+    found = _by_place(claim, gpus)
+    # Numbers of a container, or in CUDA's own order, may mean another board: one of another model gives it away.
+    model = dict(found.labels).get("modelName") if found is not None else None
+    return None if model and claim.name and _plain(model) != _plain(claim.name) else found
+
+
+def _plain(model: str) -> str:
+    """A product name without what some libraries leave out."""
+    return model.lower().removeprefix("nvidia ").strip()
+
+
+def _by_place(claim: GpuClaim, gpus: Sequence[Gpu]) -> Gpu | None:
     if claim.visible_devices is None:
         return _by_ordinal(claim.device_index, gpus) if claim.device_index is not None else None
     visible = _visible(claim.visible_devices, gpus)

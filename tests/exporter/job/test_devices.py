@@ -103,3 +103,23 @@ def test_boards_without_a_uuid_are_found_by_their_index_alone() -> None:
     nameless = (Gpu(uuid="", index="0", reason="gpu_lost"), Gpu(uuid=gpu_uuid(1), index="1"))
     assert find_gpu(GpuClaim(device_index=0), nameless) == nameless[0]
     assert find_gpu(GpuClaim(visible_devices="GPU-0"), nameless) == nameless[1]
+
+
+@pytest.mark.parametrize("visible", [None, "2", "2,1"])
+@pytest.mark.parametrize(
+    ("name", "joined"),
+    [("NVIDIA H100 80GB HBM3", True), ("H100 80GB HBM3", True), ("", True), ("NVIDIA A100-SXM4-40GB", False)],
+)
+def test_a_number_that_leads_to_another_model_is_of_another_machine(
+    visible: str | None, name: str, joined: bool
+) -> None:
+    """In a container, or in CUDA's own order, numbers are not those of the host."""
+    labels = (("modelName", "NVIDIA H100 80GB HBM3"),)
+    gpus = tuple(Gpu(uuid=gpu_uuid(index), index=str(index), labels=labels) for index in range(4))
+    claim = GpuClaim(visible_devices=visible, device_index=0, name=name)
+    assert (find_gpu(claim, gpus) is not None) == joined
+
+
+def test_a_uuid_needs_no_name() -> None:
+    gpus = (Gpu(uuid=gpu_uuid(0), index="0", labels=(("modelName", "NVIDIA H100 80GB HBM3"),)),)
+    assert find_gpu(GpuClaim(uuid=gpu_uuid(0), name="something else"), gpus) == gpus[0]
