@@ -38,7 +38,7 @@ async function poll() {
       run = state.run.run;
       lastTick = -1;
     }
-    exam.hides = state.position.truth_hidden;
+    exam.tell(state.position.truth_hidden);
     lastAnswer = Date.now();
     if (tick !== lastTick) lastMove = lastAnswer;
     lastTick = tick;

@@ -197,7 +197,7 @@ async function refresh() {
   try {
     view = await call("GET", "/v1/exam");
     asked = Date.now();
-    hiding.hides = ["running", "ended"].includes(view.state);
+    hiding.tell(["running", "ended"].includes(view.state));
     const mark = mine.get();
     if (mark && mark.exam === view.exam && mark.began === view.started_at) {
       try {

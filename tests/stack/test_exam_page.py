@@ -87,6 +87,10 @@ def test_an_exam_is_sat(chromium: Browser) -> None:
         # The other views say that it is hidden, and ask for nothing that would be refused.
         eve.page.click("#tabs a:text('Find it')")
         eve.page.wait_for_selector("#sentence:has-text('exam is running')")
+        eve.page.reload()
+        for view in ("break", "trap", "step"):
+            eve.page.goto(f"{lab.url}/?{view}#{view}")
+            eve.page.wait_for_selector("#link[data-state=live]")
         eve.page.click("#tabs a:text('Exam')")
 
         facilitator.click("#exam-stop")
