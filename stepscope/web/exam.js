@@ -180,7 +180,7 @@ function show() {
 
 function showMine() {
   const { answer } = me;
-  const said = answer ? `Your answer: ${words(answer.cause)}, ${answer.rank === null ? "nobody to be named" : `rank ${answer.rank}`}, ${words(answer.remedy)}, after ${clock(me.answered_after_seconds)}. ${me.answers_left} more would be taken.` : "You have not handed in an answer yet.";
+  const said = answer ? `Your answer: ${words(answer.cause)}, ${answer.rank === null ? "nobody to be named" : `rank ${answer.rank}`}, ${words(answer.remedy)}, after ${clock(me.answered_after_seconds)}.${view.state === "running" ? ` ${me.answers_left} more would be taken.` : ""}` : view.state === "running" ? "You have not handed in an answer yet." : "You handed in no answer.";
   put(see.status, `${me.name}. ${said}${me.points === null ? "" : ` ${me.points} points.`}`);
   put(see.hint, `Take hint ${me.hints.length + 1} of ${view.hints} (costs ${view.hint_cost} points)`);
   if (see.hints.children.length !== me.hints.length) see.hints.replaceChildren(...me.hints.map((text) => h("li", {}, text)));
