@@ -40,7 +40,9 @@ class Case:
         series = self.now.series
         members = [series.members[int(rank)] for rank in ranks]
         nodes = tuple(dict.fromkeys(series.nodes[member.node] for member in members))
-        gpus = tuple(f"{series.nodes[member.node]}/{member.gpu}" for member in members)
+        # A job without GPUs has ranks without boards.
+        boards = [f"{series.nodes[member.node]}/{member.gpu}" for member in members if member.gpu]
+        gpus = tuple(boards) if len(boards) == len(members) else ()
         return Culprit(scope, tuple(member.rank for member in members), nodes, gpus)
 
     def whole_nodes(self, ranks: NDArray[np.int64]) -> bool:
@@ -59,6 +61,9 @@ class Cause(ABC):
     """The cause as the subject of a sentence."""
     confirm: ClassVar[str]
     remedy: ClassVar[str]
+    takes: ClassVar[str] = ""
+    """Which part of the step it lengthens (`input`, `waiting`, `transfer`, `work`): causes of the same part on the same
+    ranks are alternatives, each of which explains the same seconds. Empty: a part that no other cause lengthens."""
     explains: ClassVar[tuple[str, ...]] = ()
     """Causes that are only its consequence where the same ranks are concerned, or where either names nobody."""
 
@@ -75,8 +80,10 @@ class Cause(ABC):
         culprit: Culprit | None = None,
         urgency: float = 0.0,
         detail: str = "",
+        stands_still: bool = False,
     ) -> Finding:
-        """A finding of this cause."""
+        """A finding of this cause. Evidence that nobody has measured (NaN) is none."""
         return Finding(
-            self.name, tuple(evidence), max(0.0, seconds), min(1.0, max(0.0, confidence)), culprit, urgency, detail
-        )
+            self.name, tuple(item for item in evidence if np.isfinite(item.value)), max(0.0, seconds),
+            min(1.0, max(0.0, confidence)), culprit, urgency, detail, stands_still,
+        )  # fmt: skip

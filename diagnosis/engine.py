@@ -14,6 +14,8 @@ from diagnosis.pipeline import isolate
 from diagnosis.rates import increase
 from diagnosis.registry import causes
 from diagnosis.series import Series
+from diagnosis.standing import down, standing_seconds
+from diagnosis.together import together
 from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
 from diagnosis.window import Window, middle
 
@@ -35,6 +37,7 @@ def diagnose(
     now = case.now
     why = _too_thin(case)
     findings = [] if why else _weighed(case)
+    why = why or ("" if findings else _nobody_runs(case))
     verdicts = tuple(_verdict(case, finding, price_per_gpu_hour) for finding in findings)
     return Diagnosis(
         run=series.run,
@@ -122,9 +125,22 @@ def _too_thin(case: Case) -> str:
     return ""
 
 
+def _nobody_runs(case: Case) -> str:
+    """Why a job that stands still is not said to hang; empty when it does not stand, or hangs."""
+    if not down(case):
+        return ""
+    return (
+        f"no step has ended for {standing_seconds(case):.0f} s, and every rank is outside of any step and idle: "
+        "the job is down, being started, or busy between steps"
+    )
+
+
 def _weighed(case: Case) -> list[Finding]:
     known = causes()
     found = [finding for cause in known.values() for finding in cause.find(case)]
+    if down(case):
+        # What steps there were ended before it went down: whatever a standstill looks like says nothing now.
+        found = [finding for finding in found if finding.cause not in known["hang"].explains]
     found = [finding for finding in found if not any(_explains(other, finding) for other in found)]
     order = sorted(found, key=lambda finding: (-_weight(case, finding), finding.cause))
     return order[: limit.MOST_VERDICTS]
@@ -155,8 +171,8 @@ def _verdict(case: Case, finding: Finding, price: float | None) -> Verdict:
         culprit=finding.culprit,
         evidence=finding.evidence,
         cost=cost(
-            finding.seconds_per_step, step_seconds=case.step_seconds, gpus=case.now.series.ranks,
-            price_per_gpu_hour=price,
+            finding.seconds_per_step, step_seconds=float("nan") if finding.stands_still else case.step_seconds,
+            gpus=case.now.series.ranks, price_per_gpu_hour=price,
         ),
         chronic=_lasts(case, finding),
         confidence=finding.confidence,
@@ -184,11 +200,11 @@ def _total(case: Case, findings: Sequence[Finding], price: float | None) -> Cost
     step = case.step_seconds
     if not step > 0:
         return None
-    lost = sum(finding.seconds_per_step for finding in findings)
-    if case.before is not None:
-        # Two causes may overlap in time: together they cost no more than the step has grown.
-        lost = min(lost, max(0.0, step - case.before.step_seconds)) if lost else 0.0
-    return cost(lost, step_seconds=step, gpus=case.now.series.ranks, price_per_gpu_hour=price)
+    gpus = case.now.series.ranks
+    if any(finding.stands_still for finding in findings):
+        return cost(0.0, step_seconds=float("nan"), gpus=gpus, price_per_gpu_hour=price)
+    lost = together(case, findings)
+    return cost(lost, step_seconds=step, gpus=gpus, price_per_gpu_hour=price)
 
 
 def _lost(case: Case) -> dict[str, float]:
@@ -197,5 +213,8 @@ def _lost(case: Case) -> dict[str, float]:
     if not np.isfinite(own).any():
         return {}
     beyond = own - middle(own)
+    if len(own) <= limit.FEW_RANKS:
+        # A median of two or three is half the slow one.
+        beyond = np.array([mine - middle(np.delete(own, rank)) for rank, mine in enumerate(own)])
     named = np.flatnonzero(beyond > limit.WORK_EXCESS_HIGH * case.step_seconds)
     return {case.now.series.members[int(rank)].rank: float(beyond[rank]) for rank in named}

@@ -123,6 +123,19 @@ LEAST_INTERVALS_CHRONIC = 2
 OUTLIER_DEVIATIONS = 3.5
 """Robust standard deviations beyond which a rank is not one of its peers any more."""
 
+FEW_RANKS = 3
+"""Ranks up to which there is no median of peers to stand out from: who is slow is half of it, or a third."""
+
+FEW_RANKS_UNSPLIT = 4
+"""The same where a source cannot tell waiting from transferring, as that of a real job."""
+
+FEW_LEAD_HIGH = 0.10
+"""Work beyond that of the slowest other rank by which one of so few is named: there is no spread to judge it by, so it
+must be twice WORK_EXCESS_HIGH..."""
+
+FEW_LEAD_SHARE = 0.03
+"""...and worth this share of the step."""
+
 PERSISTENT_SHARE = 0.75
 """Share of the intervals in which a rank must stand out to be named: noise picks another one each time."""
 
@@ -237,6 +250,9 @@ LOSS_SCALE_DROP = 0.25
 
 PHASE_HUNG = 0.9
 """Share of wall clock that a rank waits or stalls while a job stands still."""
+
+PHASE_OUTSIDE = 0.1
+"""Share of wall clock in collectives up to which a rank of a job that stands still has not arrived at one."""
 
 RING_HOP_SECONDS = 2.5e-6
 """Latency of one hop of a ring, of which an all-reduce over N ranks takes 2 (N - 1): fit of published nccl-tests."""

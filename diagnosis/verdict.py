@@ -67,6 +67,8 @@ class Finding:
     """0 to 1, for what costs no step time and is worse than what does: 1 makes all further GPU-hours worthless."""
     detail: str = ""
     """What sets this case apart from others of its cause, such as the mode of a starvation."""
+    stands_still: bool = False
+    """Whether no step ends any more because of it: then everything is lost while it lasts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +135,7 @@ class Diagnosis:
     step_seconds: float | None
     """Mean; None when no step ended."""
     cost: Cost | None
-    """Of all causes together, against the job's own ideal; None when no step ended."""
+    """Of all causes together, seconds that several explain counted once; None when no step ended."""
     verdicts: tuple[Verdict, ...]
     """Most important first; empty when there is nothing to name."""
     pipeline: tuple[Stage, ...]
@@ -148,8 +150,21 @@ class Diagnosis:
         if self.abstained:
             return f"nothing to name: {self.abstained}"
         if not self.verdicts:
-            return "nothing to name: every stage of the step is as it should be"
+            odd = self._odd()
+            return odd or "nothing to name: every stage of the step is as it should be"
         return self.verdicts[0].summary
+
+    def _odd(self) -> str:
+        """What is not as it should be although no cause is certain; empty when all is well."""
+        said = []
+        if self.lost_seconds:
+            worst = max(self.lost_seconds, key=lambda rank: self.lost_seconds[rank])
+            said.append(f"rank {worst} takes {1e3 * self.lost_seconds[worst]:.0f} ms per step longer than its peers")
+        failed = tuple(stage.name for stage in self.pipeline if stage.outcome == "fail")
+        if failed:
+            plural = "s" if len(failed) > 1 else ""
+            said.append(f"stage{plural} {_few(failed)} of the pipeline fail{'' if plural else 's'}")
+        return f"no cause is certain, but {' and '.join(said)}" if said else ""
 
 
 def _few(values: tuple[str, ...], most: int = 8) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
 from diagnosis.rates import increase, last
+from diagnosis.standing import stands
 from diagnosis.verdict import Evidence, Finding
 from diagnosis.window import Window
 from simulator.observation import Floats
@@ -33,7 +34,11 @@ class GpuLost(Cause):
             return ()
         missing = len(ranks)
         evidence = (Evidence("GPUs that give no reading on nodes that answer", float(missing), 0.0, ""),)
-        return (self.finding(evidence, confidence=0.95, culprit=case.culprit(ranks), urgency=1.0),)
+        return (
+            self.finding(
+                evidence, confidence=0.95, culprit=case.culprit(ranks), urgency=1.0, stands_still=stands(case)
+            ),
+        )
 
 
 def gone(window: Window) -> NDArray[np.int64]:
@@ -75,7 +80,12 @@ class EccError(Cause):
             Evidence("last XID", float(np.nanmax(codes[ranks])), None, ""),
         )
         stopped = not case.now.step_seconds > 0
-        return (self.finding(evidence, confidence=0.95, culprit=case.culprit(ranks), urgency=1.0 if stopped else 0.3),)
+        urgency = 1.0 if stopped else 0.3
+        return (
+            self.finding(
+                evidence, confidence=0.95, culprit=case.culprit(ranks), urgency=urgency, stands_still=stands(case)
+            ),
+        )
 
 
 def _new_codes(xid: Floats) -> Floats:

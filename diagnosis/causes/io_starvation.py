@@ -19,6 +19,7 @@ class IoStarvation(Cause):
     title = "Training data arrives late from storage"
     confirm = "iostat -xz 1 on the nodes; per-rank data wait against collective wait"
     remedy = "Cache the data on local NVMe, prefetch deeper, add loader workers; look at the storage's tail latency."
+    takes = "input"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The starvation, its mode and, for a node or a fixed rank, whose."""

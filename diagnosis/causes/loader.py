@@ -21,6 +21,7 @@ class DataloaderCpu(Cause):
     title = "The data loader's workers get too little CPU"
     confirm = "mpstat -P ALL 1 and py-spy top on a worker of that node; iostat -xz 1: latencies as ever"
     remedy = "More workers (num_workers), more cores for the job's cgroup, decoding off the critical path."
+    takes = "input"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The starvation of one node, where storage is not the likelier reason."""
@@ -49,6 +50,7 @@ class ShardBoundary(Cause):
     title = "Batches come late where a rank opens a new shard, and everybody waits"
     confirm = "step time against step index: the long ones stand at equal distances"
     remedy = "Open the next shard before the last one ends; stagger the boundaries over the ranks; larger shards."
+    takes = "input"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The stalls."""

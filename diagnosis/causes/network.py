@@ -17,6 +17,7 @@ from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
 from diagnosis.compare import rise, sure
 from diagnosis.pipeline import staged
+from diagnosis.standing import stands
 from diagnosis.verdict import Evidence, Finding
 from diagnosis.window import COLLECTIVE, high, low, middle
 
@@ -96,6 +97,7 @@ class NetworkTailLatency(Cause):
     title = "Messages between nodes have a latency tail and every collective waits for the slowest"
     confirm = "nsys profile -t cuda,nvtx,osrt python train.py; look at the overlap of the communication stream"
     remedy = "Look for congestion on the fabric's paths (ECN marks, ECMP collisions); keep the job within fewer pods."
+    takes = "transfer"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The tail."""
@@ -114,6 +116,7 @@ class PfcStorm(Cause):
     remedy = (
         "Lower the ECN thresholds, check the PFC headroom of the switches, isolate the interface that sends pauses."
     )
+    takes = "transfer"
     explains = ("network_tail_latency", "hang", "sequence_imbalance", "gc_pause")
 
     def find(self, case: Case) -> Sequence[Finding]:
@@ -135,7 +138,14 @@ class PfcStorm(Cause):
         seconds = slow.seconds if slow else 0.0
         stopped = not now.step_seconds > 0
         return (
-            self.finding(evidence, seconds=seconds, confidence=0.95, culprit=culprit, urgency=1.0 if stopped else 0.3),
+            self.finding(
+                evidence,
+                seconds=seconds,
+                confidence=0.95,
+                culprit=culprit,
+                urgency=1.0 if stopped else 0.3,
+                stands_still=stands(case),
+            ),
         )
 
 
@@ -146,6 +156,7 @@ class LinkDegraded(Cause):
     title = "A network interface runs at a fraction of its rate"
     confirm = "ibstat or ethtool <if> on that node: rate and lanes; ib_write_bw to a neighbour over that interface"
     remedy = "Reseat or replace cable and transceiver, or disable the interface; until then cordon the node."
+    takes = "transfer"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The slow interfaces, by the ranks beside them."""
@@ -179,6 +190,7 @@ class GdrDisabled(Cause):
     title = "GPUDirect is off, and what leaves a GPU for the network is staged in host memory"
     confirm = "NCCL_DEBUG=INFO: look for GDRDMA in the channel lines; lsmod | grep nvidia_peermem"
     remedy = "Set NCCL_NET_GDR_LEVEL=5, load nvidia-peermem, check that ACS is off on the PCIe switches."
+    takes = "transfer"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The staging."""
@@ -202,6 +214,7 @@ class NcclSmallBuffer(Cause):
     title = "NCCL's buffers are too small for this network"
     confirm = "stepscope nccl-test, or all_reduce_perf -b 8 -e 8G -f 2: large messages slow, small ones as ever"
     remedy = "Unset NCCL_BUFFSIZE, or set it to 4194304."
+    takes = "transfer"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The setting."""
@@ -219,6 +232,7 @@ class NcclAlgo(Cause):
     title = "NCCL is told to use an algorithm that this many ranks do not bear"
     confirm = "stepscope nccl-test, or all_reduce_perf -b 8 -e 8G -f 2: small messages slow, large ones as ever"
     remedy = "Unset NCCL_ALGO: NCCL chooses by size and cluster."
+    takes = "transfer"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The setting."""

@@ -18,6 +18,7 @@ class NumaMisaffinity(Cause):
     title = "Processes run on the wrong NUMA node, and their GPUs wait for their hosts"
     confirm = "numactl -H; nvidia-smi topo -m; taskset -cp <pid> of the trainer"
     remedy = "Pin each rank to its GPU's local node: numactl --cpunodebind and --membind, or the launcher's option."
+    takes = "work"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """Ranks whose copies take longer than those of their peers."""

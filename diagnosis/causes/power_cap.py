@@ -21,6 +21,7 @@ class PowerCap(Cause):
     title = "A power limit holds the clocks of a GPU down"
     confirm = "nvidia-smi -q -d POWER,PERFORMANCE on that node: compare the current power limit with the default"
     remedy = "Restore the limit (nvidia-smi -pl), or find out which budget of the rack lowered it."
+    takes = "work"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """Boards whose limit binds, unless every board's always does."""

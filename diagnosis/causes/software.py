@@ -18,6 +18,7 @@ class GcPause(Cause):
     title = "Training processes pause, another one each time, and all others wait"
     confirm = "py-spy dump --pid <trainer> during a long step; gc.callbacks to time Python's collector"
     remedy = "Disable the automatic collector (gc.disable) and collect on all ranks at the same step."
+    takes = "waiting"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The pauses."""
@@ -34,6 +35,7 @@ class SequenceImbalance(Cause):
     title = "Batches take uneven work, another rank the most in each step"
     confirm = "tokens squared per sequence and rank of a step, against the rank that was slowest"
     remedy = "Balance the batches by work (sum of squared sequence lengths), not by count; pack sequences."
+    takes = "waiting"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """The unevenness."""

@@ -24,6 +24,7 @@ class ThermalThrottle(Cause):
     title = "A GPU is not cooled well enough"
     confirm = "nvidia-smi -q -d PERFORMANCE,TEMPERATURE on that node"
     remedy = "Clean filters and fans, check the airflow of that slot; until then cordon the node and restart."
+    takes = "work"
 
     def find(self, case: Case) -> Sequence[Finding]:
         """Boards that throttle, and boards that are hot for what they draw."""

@@ -27,8 +27,8 @@ def _about(found: Mapping[str, Any]) -> str:
     step = found["step_seconds"]
     text = f"run {found['run']}: {found['steps']:.0f} steps in {duration(found['window_seconds'])}"
     if step is None:
-        return f"{text}, none ended"
-    text += f", {duration(step)} each"
+        return f"{text}, none ended{_standing(found)}"
+    text += f", {duration(step)} each{_standing(found)}"
     cost = found["cost"]
     if cost is not None and cost["slowdown"] is not None and cost["slowdown"] > 1.0005:
         text += f"; {cost['slowdown']:.2f} times as long as it need be, {share(cost['wasted_share'])} of the GPU-hours"
@@ -36,18 +36,25 @@ def _about(found: Mapping[str, Any]) -> str:
     return text
 
 
+def _standing(found: Mapping[str, Any]) -> str:
+    """That all is lost, where a verdict says so."""
+    if any(verdict["cost"]["slowdown"] is None for verdict in found["verdicts"]):
+        return "; the job stands still, and everything is lost while it lasts"
+    return ""
+
+
 def _verdict(number: int, one: Mapping[str, Any]) -> str:
     lasts = "chronic" if one["chronic"] else "a single event"
     lines = [f"{number}. {one['summary']}", f"   {one['cause']}, {lasts}, confidence {one['confidence']:.2f}"]
     lines.append(f"   costs {_cost(one['cost'])}")
-    lines += [f"   evidence: {_evidence(item)}" for item in one["evidence"]]
+    lines += [f"   evidence: {_evidence(item)}" for item in one["evidence"] if item["value"] is not None]
     lines += _wrapped("confirm", one["confirm"]) + _wrapped("remedy", one["remedy"])
     return "\n".join(lines)
 
 
 def _cost(cost: Mapping[str, Any]) -> str:
     if cost["slowdown"] is None:
-        text = "everything: no step ends"
+        text = "everything while it lasts: no step ends"
     elif cost["slowdown"] < 1.0005:
         return "no time"
     else:
