@@ -83,7 +83,7 @@ def _outside(recent: Window, waits: Floats) -> NDArray[np.int64]:
 def _ended(case: Case) -> NDArray[np.int64]:
     """Ranks that were seen, and are not any more, on nodes that still answer, while others are seen."""
     series = case.history
-    seen = np.isfinite(series.phase_seconds).any(axis=1)
+    seen: NDArray[np.bool_] = np.asarray(np.isfinite(series.phase_seconds).any(axis=1))
     newest = slice(-limit.LEAST_SCRAPES, None)
     answers = ~(series.up[newest][:, series.node_of] == 0.0).any(axis=0)
     if not seen[newest].any():

@@ -8,7 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from diagnosis.engine import diagnose
+from diagnosis.mapping import to_mapping
+from diagnosis.series import Series
+from stepscope.cli.diagnose_says import report
 from tests.cli.conftest import Answer, Command
+from tests.diagnosis.jobs import Stretch, job
 
 
 @pytest.fixture
@@ -94,3 +99,35 @@ def test_nobody_listens(stepscope: Command) -> None:
     found = stepscope("diagnose", "--prometheus", "http://127.0.0.1:9", "--run", "a")
     assert found.status == 1
     assert "no Prometheus answers at http://127.0.0.1:9 (connection refused)" in found.err
+
+
+def said_of(series: Series) -> str:
+    return report(to_mapping(diagnose(series)))
+
+
+_TRAINING = Stretch(8, {"forward": (0.1, 0.1), "collective": (0.03, 0.03)})
+
+
+@pytest.mark.parametrize("intervals", [2, 4])
+def test_a_job_that_stands_still_loses_everything_and_no_evidence_is_made_up(intervals: int) -> None:
+    stuck = Stretch(intervals, {"collective": (1.0, 0.0), "stall": (0.0, 1.0)}, steps=False)
+    said = said_of(job(2, _TRAINING, stuck))
+    assert "never arrives at its collective: rank 1\n" in said
+    assert "the job stands still, and everything is lost while it lasts" in said.splitlines()[0]
+    assert "costs everything while it lasts: no step ends" in said
+    assert "costs no time" not in said
+    assert "GPU utilization" not in said
+
+
+def test_a_job_that_is_down_is_said_to_be_and_not_to_hang() -> None:
+    said = said_of(job(2, _TRAINING, Stretch(4, {"stall": (1.0, 1.0)}, steps=False)))
+    assert "the job is down, being started, or busy between steps" in said
+    assert "hang" not in said
+
+
+def test_the_headline_says_no_more_than_the_verdict_that_costs_most() -> None:
+    slow = Stretch(8, {"forward": (0.1, 0.16), "collective": (0.03, 0.03)})
+    said = said_of(job(2, slow))
+    assert "1.46 times as long as it need be" in said
+    assert "S = 1.46" in said
+    assert "rank 1" in said

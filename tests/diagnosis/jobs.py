@@ -78,7 +78,7 @@ def _series(
         members=tuple(Member(str(index), 0, "", "") for index in range(ranks)),
         nodes=("host",),
         links=(),
-        times=START + SCRAPE_SECONDS * np.arange(count),
+        times=START + SCRAPE_SECONDS * np.arange(count, dtype=np.float64),
         phase_seconds=phases,
         gpu=gpu,
         rank=rank,

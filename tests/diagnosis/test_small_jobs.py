@@ -32,6 +32,7 @@ def test_the_rank_that_is_slow_in_every_interval_is_named(ranks: int, added: flo
     assert found.lost_seconds == {str(ranks - 1): pytest.approx(added, abs=0.006)}
     assert f"rank {ranks - 1}" in found.sentence
     assert found.cost is not None
+    assert found.step_seconds is not None
     assert found.cost.seconds_per_step <= found.step_seconds - 0.1
 
 
