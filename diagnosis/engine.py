@@ -17,7 +17,7 @@ from diagnosis.series import Series
 from diagnosis.standing import down, standing_seconds
 from diagnosis.together import together
 from diagnosis.verdict import Cost, Diagnosis, Finding, Verdict
-from diagnosis.window import Window, middle
+from diagnosis.window import OPTIMIZER, STALL, Window, middle
 
 _STEPS = "training_steps_total"
 
@@ -210,6 +210,9 @@ def _total(case: Case, findings: Sequence[Finding], price: float | None) -> Cost
 def _lost(case: Case) -> dict[str, float]:
     """What each rank's own work costs the others per step, beyond the median of its peers."""
     own = case.now.work + case.now.data_wait
+    if not case.now.splits_waiting:
+        # A script may be slow in what it does not tell: all that is no waiting for others counts.
+        own = own + case.now.phases[OPTIMIZER] + case.now.phases[STALL]
     if not np.isfinite(own).any():
         return {}
     beyond = own - middle(own)

@@ -150,21 +150,22 @@ class Diagnosis:
         if self.abstained:
             return f"nothing to name: {self.abstained}"
         if not self.verdicts:
-            odd = self._odd()
-            return odd or "nothing to name: every stage of the step is as it should be"
+            return self._without_verdict()
         return self.verdicts[0].summary
 
-    def _odd(self) -> str:
-        """What is not as it should be although no cause is certain; empty when all is well."""
+    def _without_verdict(self) -> str:
+        """All is well only where no rank is slower than its peers, and no stage fails."""
         said = []
         if self.lost_seconds:
             worst = max(self.lost_seconds, key=lambda rank: self.lost_seconds[rank])
             said.append(f"rank {worst} takes {1e3 * self.lost_seconds[worst]:.0f} ms per step longer than its peers")
         failed = tuple(stage.name for stage in self.pipeline if stage.outcome == "fail")
         if failed:
-            plural = "s" if len(failed) > 1 else ""
-            said.append(f"stage{plural} {_few(failed)} of the pipeline fail{'' if plural else 's'}")
-        return f"no cause is certain, but {' and '.join(said)}" if said else ""
+            stages = "a stage is" if len(failed) == 1 else "stages are"
+            said.append(f"{stages} beyond the threshold: {_few(failed)}")
+        if not said:
+            return "nothing to name: every stage of the step is as it should be"
+        return f"no cause is certain, but {', and '.join(said)}"
 
 
 def _few(values: tuple[str, ...], most: int = 8) -> str:

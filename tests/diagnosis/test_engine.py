@@ -27,7 +27,11 @@ INCIDENTS = {
 def test_a_healthy_run_has_nothing_to_name(preset: str, seed: int) -> None:
     found = judged(preset, seed=seed)
     assert found.verdicts == ()
-    assert found.sentence == "nothing to name: every stage of the step is as it should be"
+    assert found.lost_seconds == {}
+    failed = [stage.name for stage in found.pipeline if stage.outcome == "fail"]
+    # Means over a minute vary, and a stage may be just beyond its threshold: that is said, and nobody accused.
+    assert ("every stage of the step is as it should be" in found.sentence) == (not failed)
+    assert all(name in found.sentence for name in failed)
     assert found.cost is not None
     assert found.cost.slowdown == 1.0
 

@@ -61,8 +61,16 @@ def test_nothing_is_said_to_be_well_that_is_not() -> None:
     slow = replace(well, lost_seconds={"1": 0.033})
     assert slow.sentence == "no cause is certain, but rank 1 takes 33 ms per step longer than its peers"
     failed = replace(well, pipeline=(Stage("NCCL settings", "time", "fail", 1.5, 1.02, "ratio", ""),))
-    assert failed.sentence == "no cause is certain, but stage NCCL settings of the pipeline fails"
+    assert failed.sentence == "no cause is certain, but a stage is beyond the threshold: NCCL settings"
     assert "33 ms" in replace(slow, pipeline=failed.pipeline).sentence
+
+
+@pytest.mark.parametrize("phase", ["data_wait", "h2d", "optimizer", "stall"])
+def test_a_rank_that_is_slow_elsewhere_than_in_computing_is_at_least_said(phase: str) -> None:
+    healthy = {"forward": (0.1, 0.1), "collective": (COLLECTIVE, COLLECTIVE)}
+    found = diagnose(job(2, Stretch(8, {**healthy, phase: (0.0, 0.05)}, jitter=0.02)))
+    assert found.lost_seconds == {"1": pytest.approx(0.05, abs=0.006)}
+    assert "rank 1" in found.sentence
 
 
 def standing(**phases: tuple[float, ...]) -> Stretch:
