@@ -154,8 +154,8 @@ class Diagnosis:
         return self.verdicts[0].summary
 
     def _without_verdict(self) -> str:
-        """All is well only where no rank is slower than its peers, and no stage fails."""
-        said = []
+        """All is well only where steps end, no rank is slower than its peers, and no stage fails."""
+        said = [] if self.step_seconds is not None else ["no step was seen to end"]
         if self.lost_seconds:
             worst = max(self.lost_seconds, key=lambda rank: self.lost_seconds[rank])
             said.append(f"rank {worst} takes {1e3 * self.lost_seconds[worst]:.0f} ms per step longer than its peers")

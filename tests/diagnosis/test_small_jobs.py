@@ -62,6 +62,7 @@ def test_nothing_is_said_to_be_well_that_is_not() -> None:
     assert slow.sentence == "no cause is certain, but rank 1 takes 33 ms per step longer than its peers"
     failed = replace(well, pipeline=(Stage("NCCL settings", "time", "fail", 1.5, 1.02, "ratio", ""),))
     assert failed.sentence == "no cause is certain, but a stage is beyond the threshold: NCCL settings"
+    assert replace(well, step_seconds=None).sentence == "no cause is certain, but no step was seen to end"
     assert "33 ms" in replace(slow, pipeline=failed.pipeline).sentence
 
 
