@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks import (
+    diagnosing,
     exporting,
     headless,
     machine,
@@ -35,6 +36,7 @@ PARTS: Mapping[str, Callable[..., Iterator[Row]]] = {
     "exporting": exporting.rows,
     "recording": recording.rows,
     "headless": headless.rows,
+    "diagnosing": diagnosing.rows,
     "scale": scale.rows,
     "prometheus": prometheus.rows,
 }

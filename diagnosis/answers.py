@@ -102,22 +102,26 @@ class Answers:
                 self.gpu_model = labels.get("gpu_model", "")
 
     def _read(self, results: Iterable[Result]) -> Iterable[tuple[Mapping[str, str], Points]]:
-        # Plain numbers and lists: a large job has tens of thousands of rows of a few points each.
+        # Plain numbers and lists: a large job has tens of thousands of rows of a few points, most at the same times.
         place_of = self._places()
+        moments: list[float] = []
+        places: list[int] = []
         for result in results:
             labels, values = result.get("metric"), result.get("values")
             if not isinstance(labels, dict) or not isinstance(values, list):
                 raise ValueError("no matrix: a result lacks its labels or its values")
-            places, numbers = [], []
             try:
-                for time, value in values:
-                    place = place_of(time)
-                    if place >= 0:
-                        places.append(place)
-                        numbers.append(float(value))
+                own = [time for time, _ in values]
+                if own != moments:
+                    moments, places = own, [place_of(time) for time in own]
+                numbers = [float(value) for _, value in values]
             except (TypeError, ValueError):
                 raise ValueError("no matrix: a value is no pair of a time and a number") from None
-            yield labels, (places, numbers)
+            if -1 in places:
+                kept = [index for index, place in enumerate(places) if place >= 0]
+                yield labels, ([places[index] for index in kept], [numbers[index] for index in kept])
+            else:
+                yield labels, (places, numbers)
 
     def _places(self) -> Callable[[float], int]:
         """The nearest place on the grid for a time, -1 for one beside it."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
@@ -72,15 +73,21 @@ class Prometheus:
         return rows
 
 
-def _parsed(body: bytes) -> Any:
-    # A million small objects and no cycle among them: the collector would look through them again and again.
-    collecting = gc.isenabled()
+@contextmanager
+def without_collector() -> Iterator[None]:
+    """Python's cyclic collector off: a million small objects, all in use, would be looked through again and again."""
+    was = gc.isenabled()
     gc.disable()
     try:
-        return json.loads(body)
+        yield
     finally:
-        if collecting:
+        if was:
             gc.enable()
+
+
+def _parsed(body: bytes) -> Any:
+    with without_collector():
+        return json.loads(body)
 
 
 def _post(url: str, form: bytes, seconds: float) -> bytes:

@@ -10,7 +10,7 @@ from diagnosis import answers
 from diagnosis import thresholds as limit
 from diagnosis.engine import better_times
 from diagnosis.series import Series
-from stepscope.watching.prometheus import Prometheus
+from stepscope.watching.prometheus import Prometheus, without_collector
 
 HISTORY_SECONDS = 900.0
 """How far back the job's better times are looked for, as the recording rules do."""
@@ -36,6 +36,11 @@ def series(prometheus: Prometheus, asked: Asked) -> Series:
     Ranks are asked for where they are looked at only: fifteen minutes of a large job are more than they are worth.
     PrometheusError when it does not answer, ValueError for a run that it does not know.
     """
+    with without_collector():
+        return _series(prometheus, asked)
+
+
+def _series(prometheus: Prometheus, asked: Asked) -> Series:
     grid = _grid(asked)
     start, end, step = float(grid[0]), float(grid[-1]), asked.step_seconds
     found = answers.Answers(asked.run, grid)

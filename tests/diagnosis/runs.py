@@ -11,6 +11,7 @@ from diagnosis.ticks import series_of
 from diagnosis.verdict import Diagnosis
 from faults.spec import INTENSITIES, FaultSpec
 from simulator.headless import start
+from simulator.job import JobSpec
 from simulator.presets import PRESETS
 
 ONSET_SECONDS, WATCHED_SECONDS, SCRAPE_SECONDS = 120, 120, 15
@@ -30,7 +31,14 @@ def seen(
     preset: str, *faults: FaultSpec, seed: int = 3, watched: int = WATCHED_SECONDS, every: int = SCRAPE_SECONDS
 ) -> Series:
     """Two healthy minutes and what came after."""
-    run = start(PRESETS[preset], seed=seed, faults=faults)
+    return seen_of(PRESETS[preset], *faults, seed=seed, watched=watched, every=every)
+
+
+def seen_of(
+    spec: JobSpec, *faults: FaultSpec, seed: int = 3, watched: int = WATCHED_SECONDS, every: int = SCRAPE_SECONDS
+) -> Series:
+    """The same of any job."""
+    run = start(spec, seed=seed, faults=faults)
     ticks = [run.advance() for _ in range(ONSET_SECONDS + watched)]
     return series_of(ticks[every - 1 :: every])
 
