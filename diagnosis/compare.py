@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -46,6 +48,18 @@ def persistent(pieces: list[Floats], ranks: NDArray[np.int64], *, least: float) 
         share = (known & (chosen > least)).sum(axis=0) / np.maximum(1, known.sum(axis=0))
     kept: NDArray[np.int64] = ranks[share >= limit.PERSISTENT_SHARE]
     return kept
+
+
+def chance(pieces: list[Floats]) -> float:
+    """Standard error of a rank's mean over the pieces, as most ranks have it; 0 where it cannot be told.
+
+    Batches of unequal work make every rank's value differ from piece to piece: of many ranks, one is always ahead.
+    """
+    known = np.array(pieces)
+    if len(pieces) < 2 or not np.isfinite(known).all(axis=0).any():
+        return 0.0
+    spread = known[:, np.isfinite(known).all(axis=0)].std(axis=0, ddof=1)
+    return float(np.median(spread)) / math.sqrt(len(pieces))
 
 
 def rise(case: Case, now: float, before: float | None) -> float:

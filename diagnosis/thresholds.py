@@ -193,6 +193,10 @@ SPIKES_CERTAIN = 3
 CLOCK_RESTLESS = 0.02
 """Swing of an SM clock between scrapes above which its mean over a few of them says nothing about the time between."""
 
+CHANCE = 6.0
+"""Standard errors by which a rank must be behind its peers: when batches take unequal work the last of 64 is behind by
+4.6, and one that is slow by an eighth, with even batches, by more than 100."""
+
 LEAST_SCRAPES_TREND = 4
 """Scrapes that make a trend: three falls in a row are seldom chance."""
 

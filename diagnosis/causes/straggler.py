@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from diagnosis import thresholds as limit
 from diagnosis.cause import Case, Cause
-from diagnosis.compare import excess, grown_excess, lead, persistent, standing_out, sure
+from diagnosis.compare import chance, excess, grown_excess, lead, persistent, standing_out, sure
 from diagnosis.verdict import Evidence, Finding
 from diagnosis.window import Window, high, low, middle
 from simulator.observation import Floats
@@ -60,6 +60,7 @@ def slow_ranks(case: Case) -> NDArray[np.int64]:
     if of_few(case.now) and not (len(ranks) and case.now.splits_waiting):
         return _behind_the_others(case)
     pieces = [excess(at_one_clock(piece)) for piece in case.pieces]
+    ranks = ranks[excess(compute)[ranks] > limit.CHANCE * chance(pieces)]
     return persistent(pieces, ranks, least=limit.WORK_GROWTH_HIGH / 2)
 
 

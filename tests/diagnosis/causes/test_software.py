@@ -13,6 +13,16 @@ def test_pauses_and_uneven_batches(preset: str, kind: str) -> None:
     assert named(judged(preset, fault(kind))) == [(kind, ())]
 
 
+@pytest.mark.parametrize("seed", range(3, 9))
+def test_uneven_batches_name_nobody_whatever_the_draw(seed: int) -> None:
+    assert named(judged("honest-64xh100", fault("sequence_imbalance"), seed=seed)) == [("sequence_imbalance", ())]
+
+
+def test_a_slow_rank_among_uneven_batches_is_named() -> None:
+    both = fault("straggler", ranks=[2], severity="mild"), fault("sequence_imbalance", severity="mild")
+    assert ("straggler", ("2",)) in named(judged("honest-64xh100", *both))
+
+
 @pytest.mark.parametrize("severity", ["mild", "moderate", "severe"])
 def test_checkpoints_that_hold_the_job_up(severity: str) -> None:
     found = judged("workshop-4gpu", fault("checkpoint_stall", severity=severity))
