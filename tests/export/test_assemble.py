@@ -121,7 +121,7 @@ def test_the_real_sources_on_one_page(tmp_path: Path) -> None:
                 def heard() -> bool | None:
                     for rank, uuid in enumerate(UUIDS):
                         recorder.sendto(report(rank, uuid), str(tmp_path / "s"))
-                    return node.now().job.runs == 1 or None  # type: ignore[union-attr]
+                    return node.now().job.ranks == 2 or None  # type: ignore[union-attr]
 
                 eventually("the reports are heard", heard, within=20, every=0.05)
             page = read(ExportPages(node).page().body)

@@ -59,6 +59,17 @@ class Rig:
                 return reading
         raise AssertionError("a thread did not come back")
 
+    def cycles_until_error(self, said: str) -> None:
+        """Cycles until one fails, saying this; a minute of real time is enough for any thread to wake up."""
+        give_up = time.monotonic() + 60.0
+        while time.monotonic() < give_up:
+            try:
+                self.cycle(after=0.01)
+            except SourceError as error:
+                assert said in str(error)
+                return
+        raise AssertionError("no cycle failed")
+
 
 def scenario(name: str) -> dict[str, Any]:
     """One of the collected scripts."""

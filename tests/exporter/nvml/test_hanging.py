@@ -128,7 +128,9 @@ class TestTheDriverBlocks:
         rig.cycle()
         rig.fake.block("nvmlShutdown", -1)
         rig.fake.devices.pop()  # another number of boards needs a new session
-        for _ in range(3):
+        # On a busy machine a cycle or two may end before the driver has said how many boards there are.
+        rig.cycles_until_error("not answered")
+        for _ in range(2):
             with pytest.raises(SourceError, match="not answered"):
                 rig.cycle()
         rig.fake.release()
