@@ -22,7 +22,7 @@ from stepscope.api.settings import SettingsError
 from stepscope.export.assemble import assemble, pace
 from stepscope.export.peaks import peak_flops_per_second
 from stepscope.export.settings import ExportSettings, load_export_settings
-from tests.exporter.exposition import read
+from tests.exporter.exposition import Exposition, read
 from tests.exporter.nvml.fake import FakeNvml, healthy
 from tests.stack.pages import serving
 from tests.stack.real import eventually
@@ -118,13 +118,13 @@ def test_the_real_sources_on_one_page(tmp_path: Path) -> None:
                 collector.cycle()
             with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as recorder:
 
-                def heard() -> bool | None:
+                def heard() -> Exposition | None:
                     for rank, uuid in enumerate(UUIDS):
                         recorder.sendto(report(rank, uuid), str(tmp_path / "s"))
-                    return node.now().job.ranks == 2 or None  # type: ignore[union-attr]
+                    seen = read(ExportPages(node).page().body)
+                    return seen if len(seen.of("training_rank_info")) == len(UUIDS) else None
 
-                eventually("the reports are heard", heard, within=20, every=0.05)
-            page = read(ExportPages(node).page().body)
+                page = eventually("the reports are heard", heard, within=20, every=0.05)
         finally:
             node.stop()
     utilization = {dict(s.labels)["UUID"]: s.value for s in page.of(UTIL)}
