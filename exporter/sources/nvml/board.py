@@ -46,7 +46,7 @@ class Snapshot:
     code: int
     """Why nothing was had; 0 when something was."""
     taken: float
-    """When, by the source's clock."""
+    """When reading it began, by the source's clock: its oldest value is as old as that."""
     last_xid: int
 
 
@@ -75,7 +75,7 @@ class Board:
 
     def read(self) -> Snapshot:
         """One cycle. Never raises for what the driver says."""
-        calls, samples, code = self._calls, Samples(), 0
+        calls, samples, code, began = self._calls, Samples(), 0, self._clock()
         calls.failures = {}
         try:
             self._open()
@@ -91,7 +91,7 @@ class Board:
             failures=calls.failures,
             unsupported=dict(calls.unsupported),
             code=code,
-            taken=self._clock(),
+            taken=began,
             last_xid=self._xid.last if self._xid else 0,
         )
 

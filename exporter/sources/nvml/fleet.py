@@ -87,7 +87,7 @@ class Fleet:
             snapshot = slot.snapshot
             if slot.broken:
                 yield slot, None, UNKNOWN
-            elif snapshot is None or (not slot.fresh and now - snapshot.taken > self._max_age):
+            elif snapshot is None or now - snapshot.taken > self._max_age:
                 yield slot, None, TIMEOUT
             elif snapshot.code:
                 yield slot, None, snapshot.code
@@ -131,4 +131,4 @@ def down(slot: Slot, code: int) -> Gpu:
 
 def standing(slot: Slot, snapshot: Snapshot) -> Gpu:
     """The board of `slot`, which gives this: now, or some time ago while its thread is stuck."""
-    return slot.gpu if slot.fresh else replace(slot.gpu, taken_at=snapshot.taken)
+    return replace(slot.gpu, taken_at=snapshot.taken)
