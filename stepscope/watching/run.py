@@ -55,9 +55,9 @@ def _series(prometheus: Prometheus, asked: Asked) -> Series:
     for query in answers.queries(asked.run):
         found.add(prometheus.matrix(query, start=max(start, end - asked.window_seconds), end=end, step=step))
     if better is not None:
-        # Only how much it differs from now is of interest: its two ends are enough.
+        # All of its points: of a young run, a stretch may begin before there was anything to see.
         for query in answers.queries(asked.run, earlier=True):
-            found.add(prometheus.matrix(query, start=better[0], end=better[1], step=better[1] - better[0]))
+            found.add(prometheus.matrix(query, start=better[0], end=better[1], step=step))
     return found.series()
 
 

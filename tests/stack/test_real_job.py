@@ -94,7 +94,8 @@ def test_a_healthy_job_says_where_its_time_goes_and_what_it_does(node: tuple[Exp
     assert prometheus.value('exporter_source_up{source="job"}', at=at) == 1
 
     phases = prometheus.vector('sum by (rank) (rate(training_phase_seconds_total{run="healthy"}[15s]))', at=at)
-    assert list(phases.values()) == pytest.approx([1.0] * RANKS, abs=0.15), "a second in a second"
+    # Both ends of these 15 seconds are known to a second, or to two on a busy machine.
+    assert list(phases.values()) == pytest.approx([1.0] * RANKS, abs=0.27), "a second in a second"
     share = prometheus.vector('sum by (phase) (rate(training_phase_seconds_total{run="healthy"}[15s]))', at=at)
     for phase in ("data_wait", "forward", "backward", "collective", "optimizer"):
         assert share[("phase", phase),] > 0, phase

@@ -24,6 +24,14 @@ def test_the_window_and_its_better_minute_are_asked_for_and_judged_as_the_ticks_
     assert sorted(spans)[:-3] == [60.0] * (len(spans) - 3)
 
 
+def test_of_a_young_run_the_better_stretch_may_begin_before_the_run() -> None:
+    """This job waits for data in each step as ever: without the stretch it would be taken for starved."""
+    held = seen("anatomy-32gpu", fault("straggler", ranks=[13]))
+    at = float(held.times[-1])
+    found = series(Prometheus(URL, fetch=Stored(held)), Asked(held.run, at, 60.0, 15.0))
+    assert named(diagnose(found, at=at)) == named(diagnose(held)) == [("straggler", ("13",))]
+
+
 def test_runs_are_listed() -> None:
     rows = [{"metric": {"run": "b"}, "value": [0, "1"]}, {"metric": {"run": "a"}, "value": [0, "1"]}]
     prometheus = Prometheus(URL, fetch=lambda *_: answer(rows, "vector"))
