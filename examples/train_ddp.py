@@ -1,4 +1,4 @@
-"""A small language model trained by PyTorch's DistributedDataParallel on CPUs, seen by stepscope.
+"""A small transformer trained by PyTorch's DistributedDataParallel on CPUs, seen by stepscope.
 
     pip install torch && python examples/train_ddp.py --ranks 4
 

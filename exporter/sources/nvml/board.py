@@ -10,9 +10,9 @@ from typing import Any
 from exporter.catalogue import BY_NAME, HOSTNAME
 from exporter.reading import Gpu, Labels
 from exporter.sources.nvml import partitions
+from exporter.sources.nvml.binding import NOT_SUPPORTED, UNKNOWN, reason_of, text
 from exporter.sources.nvml.calls import Calls, Gone
 from exporter.sources.nvml.counters import NVLINK, Fields, Xid
-from exporter.sources.nvml.library import NOT_SUPPORTED, UNKNOWN, reason_of, text
 from exporter.sources.nvml.profiler import Profiler
 from exporter.sources.nvml.queries import BOARD_QUERIES, MEMORY
 from exporter.sources.nvml.samples import Place, Samples

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from exporter.sources.nvml.library import BOARD_GONE, NOTHING, SESSION_GONE, UNSUPPORTED, code_of, reason_of
+from exporter.sources.nvml.binding import BOARD_GONE, NOTHING, SESSION_GONE, UNSUPPORTED, code_of, reason_of
 from exporter.sources.nvml.queries import Query
 from exporter.sources.nvml.samples import BLANK, Place, Samples
 
@@ -24,7 +24,7 @@ class Calls:
     """The error boundary around each call; for the thread of its board."""
 
     def __init__(self, library: Any) -> None:
-        self.library = library
+        self.binding = library
         self.unsupported: dict[str, int] = {}
         """NVML's code by what is not supported, for as long as the board's handle lives."""
         self.failures: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Calls:
         if once and once in self.unsupported:
             return None
         try:
-            return getattr(self.library, call)(*arguments)
+            return getattr(self.binding, call)(*arguments)
         except UnicodeDecodeError:  # of a binding that decodes: the driver did answer
             return None
         except Exception as error:
@@ -88,9 +88,9 @@ class Calls:
             asked = asked.instead
 
     def _answer(self, query: Query, handle: Any) -> Any:
-        function = getattr(self.library, query.call)
+        function = getattr(self.binding, query.call)
         if query.argument:
-            return query.read(function(handle, getattr(self.library, query.argument)))
+            return query.read(function(handle, getattr(self.binding, query.argument)))
         return query.read(function(handle))
 
 

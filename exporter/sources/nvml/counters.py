@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from exporter.sources.nvml.library import TIMEOUT, UNSUPPORTED, code_of
+from exporter.sources.nvml.binding import TIMEOUT, UNSUPPORTED, code_of
 
 _TYPES = ("dVal", "uiVal", "ulVal", "ullVal", "sllVal", "siVal", "usVal")
 """Member of a field's value that is valid, by its type."""

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from exporter.reading import Gpu
+from exporter.sources.nvml.binding import TIMEOUT, UNKNOWN, reason_of
 from exporter.sources.nvml.board import Board, Node, Snapshot
-from exporter.sources.nvml.library import TIMEOUT, UNKNOWN, reason_of
 from exporter.sources.nvml.session import Opened
 from exporter.sources.nvml.worker import Crew, Worker
 
@@ -57,7 +57,7 @@ class Fleet:
             self._workers.append(self._crew.hire(f"gpu-{len(self._workers)}"))
         self.slots = []
         for index, worker in enumerate(self._workers[: opened.count]):
-            board = Board(opened.library, index, node=node, clock=self._clock, xids=xids)
+            board = Board(opened.binding, index, node=node, clock=self._clock, xids=xids)
             slot = Slot(board, worker, Gpu(uuid="", index=str(index), labels=(("gpu", str(index)),)))
             if worker.busy and worker in before:
                 slot.gpu, slot.snapshot = before[worker].gpu, before[worker].snapshot

@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 
 from exporter.reading import Gpu
-from exporter.sources.nvml.library import UNSUPPORTED, reason_of
+from exporter.sources.nvml.binding import UNSUPPORTED, reason_of
 
 _log = logging.getLogger("exporter.nvml")
 

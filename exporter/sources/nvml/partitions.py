@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
+from exporter.sources.nvml.binding import NOTHING, UNSUPPORTED, code_of, text
 from exporter.sources.nvml.calls import Calls
-from exporter.sources.nvml.library import NOTHING, UNSUPPORTED, code_of, text
 
 PROFILE = re.compile(r"\bMIG (?:\d+c\.)?(\d+g\.\S+)")
 """In the name of a MIG device. What a compute instance takes of its GPU instance (`1c.`) is not part of the profile."""
@@ -55,7 +55,7 @@ def find(calls: Calls, board: Any) -> list[Partition] | None:
 
 def _device(calls: Calls, board: Any, index: int) -> Any:
     try:
-        return calls.library.nvmlDeviceGetMigDeviceHandleByIndex(board, index)
+        return calls.binding.nvmlDeviceGetMigDeviceHandleByIndex(board, index)
     except Exception as error:
         code = code_of(error)
         if code not in NOTHING | UNSUPPORTED:  # most places are empty, which NVML calls an error

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from exporter.sources.nvml.binding import UNSUPPORTED, code_of
 from exporter.sources.nvml.calls import Calls
 from exporter.sources.nvml.gpm import BOARD_METRICS, INSTANCE_METRICS, Gpm, Metric
-from exporter.sources.nvml.library import UNSUPPORTED, code_of
 from exporter.sources.nvml.samples import Place, Samples
 
 _WHOLE = ""
@@ -18,7 +18,7 @@ class Profiler:
 
     def __init__(self, calls: Calls, handle: Any, clock: Callable[[], float]) -> None:
         self._calls = calls
-        self._library = calls.library
+        self._library = calls.binding
         self._handle = handle
         self._clock = clock
         self._supported: bool | None = None

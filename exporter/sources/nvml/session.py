@@ -7,14 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from exporter.source import SourceError
-from exporter.sources.nvml.library import UNINITIALIZED, UNKNOWN, UNSUPPORTED, code_of, reason_of, text
+from exporter.sources.nvml.binding import UNINITIALIZED, UNKNOWN, UNSUPPORTED, code_of, reason_of, text
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
     """NVML, initialised."""
 
-    library: Any
+    binding: Any
     driver: str
     """Version; empty when NVML does not tell."""
     count: int

@@ -11,10 +11,7 @@ from typing import Any
 from exporter.catalogue import DCGM_FAMILIES, HOSTNAME
 from exporter.reading import Gpu, Reading
 from exporter.source import SourceError
-from exporter.sources.nvml.board import Node, Snapshot
-from exporter.sources.nvml.fleet import Fleet, Slot, down, standing
-from exporter.sources.nvml.journal import Journal
-from exporter.sources.nvml.library import (
+from exporter.sources.nvml.binding import (
     BOARD_GONE,
     NOT_SUPPORTED,
     REASONS,
@@ -24,6 +21,9 @@ from exporter.sources.nvml.library import (
     load,
     reason_of,
 )
+from exporter.sources.nvml.board import Node, Snapshot
+from exporter.sources.nvml.fleet import Fleet, Slot, down, standing
+from exporter.sources.nvml.journal import Journal
 from exporter.sources.nvml.roster import Roster
 from exporter.sources.nvml.samples import DROP_REASONS
 from exporter.sources.nvml.session import Opened, Session

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from exporter.reading import Reading
-from exporter.sources.nvml.library import code_of, load
+from exporter.sources.nvml.binding import code_of, load
 from exporter.sources.nvml.source import NvmlSource
 from tests.exporter.nvml.constants import CONSTANTS
 from tests.exporter.nvml.driver import bound

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from exporter.catalogue import DCGM_FAMILIES
 from exporter.reading import Reading
 from exporter.source import SourceError
-from exporter.sources.nvml.library import UNSUPPORTED
+from exporter.sources.nvml.binding import UNSUPPORTED
 from exporter.sources.nvml.source import NvmlSource
 from tests.exporter.nvml.fake import gpm, healthy
 from tests.exporter.nvml.support import Rig

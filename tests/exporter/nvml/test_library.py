@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from exporter.source import SourceError
-from exporter.sources.nvml import library
+from exporter.sources.nvml import binding
 from exporter.sources.nvml.source import NvmlSource
 from tests.exporter.nvml.fake import FakeNvml, NVMLError
 
@@ -33,7 +33,7 @@ def _raising(error: BaseException) -> Any:
 )  # fmt: skip
 def test_what_is_missing_is_named(find: Any, words: str) -> None:
     with pytest.raises(SourceError) as error:
-        library.load(find)
+        binding.load(find)
     assert error.value.reason == "library_not_found"
     assert words in error.value.detail
     assert "nvidia-ml-py" in error.value.detail
@@ -43,7 +43,7 @@ def test_what_is_missing_is_named(find: Any, words: str) -> None:
 
 def test_a_whole_module_is_taken() -> None:
     fake = FakeNvml()
-    assert library.load(lambda name: fake) is fake
+    assert binding.load(lambda name: fake) is fake
 
 
 def test_nothing_is_imported_before_a_cycle() -> None:
@@ -78,12 +78,12 @@ def test_a_machine_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_codes(error: BaseException, code: int, reason: str) -> None:
-    assert library.code_of(error) == code
-    assert library.reason_of(code) == reason
+    assert binding.code_of(error) == code
+    assert binding.reason_of(code) == reason
 
 
 def test_every_reason_of_an_error_has_its_series() -> None:
-    assert set(library.REASONS.values()) - {"not_supported"} == set(NvmlSource.error_reasons)
+    assert set(binding.REASONS.values()) - {"not_supported"} == set(NvmlSource.error_reasons)
     assert len(set(NvmlSource.error_reasons)) == len(NvmlSource.error_reasons)
 
 
@@ -99,4 +99,4 @@ def test_every_reason_of_an_error_has_its_series() -> None:
     ],
 )
 def test_texts(value: object, shown: str) -> None:
-    assert library.text(value) == shown
+    assert binding.text(value) == shown
