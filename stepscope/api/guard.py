@@ -56,6 +56,20 @@ class Gate:
         return self._writes_need_token and method not in SAFE_METHODS and not is_for_participants(path)
 
 
+def with_headers(send: Send) -> Send:
+    """`send` for answers that carry HEADERS, and are kept by nobody unless they say so themselves."""
+
+    async def send_with_headers(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in HEADERS.items():
+                headers.setdefault(name, value)
+            headers.setdefault("Cache-Control", "no-store")
+        await send(message)
+
+    return send_with_headers
+
+
 class Guard:
     """Refuses what must not reach the routes: 421 foreign Host, 403 foreign Origin, 401 without the token."""
 
@@ -70,14 +84,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
+        send_with_headers = with_headers(send)
         try:
             headers = Headers(scope=scope)
             self._check_host(headers)

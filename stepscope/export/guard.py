@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from ipaddress import ip_address
 
-from starlette.datastructures import Headers, MutableHeaders
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from stepscope.api.guard import HEADERS, split_port
+from stepscope.api.guard import split_port, with_headers
 from stepscope.api.problems import ErrorItem, ProblemError
 from stepscope.export.settings import ExportSettings
 
@@ -31,14 +31,7 @@ class HostGuard:
             await self._app(scope, receive, send)
             return
 
-        async def send_with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
-            await send(message)
-
+        send_with_headers = with_headers(send)
         if self._may_call(Headers(scope=scope).get("host", "")):
             await self._app(scope, receive, send_with_headers)
         else:
